@@ -1,0 +1,261 @@
+/**
+ * How an ask changes: answered, expired, cancelled, shown, or raised because an outcome is unknown.
+ * Pure: clock, ids and what is known of a person come in; what a refusal is called in words is not known here.
+ */
+import type { Entry, Person, Via } from "./fact.ts"
+import { samePerson, mayCancel, mayDecide, type Denial, type Rule, type Who } from "./policy.ts"
+import { askOf, callOf, merge, openAsks, step, withAsk, withCall } from "./run.ts"
+import type { Ask, Call, DoubtChoice, Run, Settled, Step } from "./run.ts"
+import type { Answer, Request } from "./suspension.ts"
+
+/** What comes of an attempt to answer: nothing decided is ever re-decided, and whoever asks is told who won. */
+export type Outcome =
+  | { kind: "recorded"; ask: Ask }
+  | { kind: "settled"; ask: Ask }
+  | { kind: "changed"; ask: Ask }
+  | { kind: "denied"; ask: Ask; why: Denial }
+  | { kind: "choice missing"; ask: Ask }
+  | { kind: "unknown" }
+
+export interface Tried<O> {
+  step?: Step
+  outcome: O
+}
+
+/** One person's attempt to answer an ask. */
+export interface Attempted {
+  ask: string
+  /** The version that the person saw. */
+  version: number
+  ok: boolean
+  /** Needed for a yes to a doubt. */
+  choice?: DoubtChoice
+  /** Goes to the tool verbatim with a yes; a refusal carries `note` alone. */
+  data?: Record<string, unknown>
+  note?: string
+  who: Who
+  via: Via
+  /** The same over retries and redeliveries of this attempt. */
+  cause: string
+}
+
+const about = (ask: Ask): Pick<Entry, "ask" | "call" | "tool" | "args" | "version"> => ({
+  ask: ask.id,
+  call: ask.call,
+  tool: ask.tool,
+  args: ask.digest,
+  version: ask.version,
+})
+
+/** The call as it goes on after its ask was settled. */
+function callAfter(call: Call, ask: Ask, settled: Settled): Call {
+  const { attempt: _attempt, ...rest } = call
+  const yes = { ask: ask.id, at: settled.at, within: ask.rule.startWithin }
+  if (!settled.ok) return { ...call, state: "decided", ask: ask.id }
+  if (ask.from === "doubt") {
+    return settled.choice === "again" ? { ...rest, state: "ready", ask: ask.id, yes } : { ...call, state: "decided", ask: ask.id }
+  }
+  return ask.from === "tool" ? { ...rest, state: "ready", answered: ask.id, yes } : { ...rest, state: "ready", yes }
+}
+
+function settled(run: Run, ask: Ask, how: Settled): Run {
+  const call = callOf(run, ask.call)
+  const next = withAsk(run, { ...ask, settled: how })
+  const counted =
+    how.ok || ask.from === "doubt" || how.reason !== "declined"
+      ? next
+      : { ...next, refusals: { ...next.refusals, [refusalKey(ask)]: (next.refusals[refusalKey(ask)] ?? 0) + 1 } }
+  return call ? withCall(counted, callAfter(call, ask, how)) : counted
+}
+
+/** Under which name refusals of one and the same call are counted. */
+export const refusalKey = (call: { tool: string; digest: string }): string => `${call.tool}:${call.digest.slice(0, 16)}`
+
+const answerText = (answer: Answer): Record<string, string> => ({ [`answer:${answer.id}`]: JSON.stringify(answer) })
+
+/** `2026-11-29 12:30 UTC` */
+export const utc = (ms: number): string => {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? "the end of time" : `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`
+}
+
+/** Settles every ask whose deadline has passed at `now`; undefined when there is none. */
+export function expire(run: Run, now: number): Step | undefined {
+  const overdue = openAsks(run).filter((ask) => ask.expiresAt <= now)
+  if (overdue.length === 0 || run.ended) return undefined
+  const texts: Record<string, string> = {}
+  const entries: Entry[] = []
+  let next = run
+  for (const ask of overdue) {
+    const note =
+      ask.shownAt === undefined
+        ? `the card could not be delivered before ${utc(ask.expiresAt)}`
+        : `nobody answered before ${utc(ask.expiresAt)}`
+    next = settled(next, ask, { ok: false, reason: "expired", via: "timer", at: now, cause: `timer:${ask.id}` })
+    Object.assign(texts, answerText({ id: ask.id, ok: false, data: { note }, reason: "expired" }))
+    entries.push({ what: "expired", via: "timer", ...about(ask), outcome: "expired", note })
+  }
+  return step(next, now, entries, { texts, show: "cards" })
+}
+
+function judged(run: Run, tried: Attempted, ask: Ask): Outcome | undefined {
+  if (ask.settled) return { kind: "settled", ask }
+  const right = mayDecide(ask.rule, run.requester, tried.who, tried.ok)
+  if (!right.ok) return { kind: "denied", ask, why: right.why }
+  if (ask.version !== tried.version) return { kind: "changed", ask }
+  if (ask.from === "doubt" && tried.ok && tried.choice === undefined) return { kind: "choice missing", ask }
+  return undefined
+}
+
+const refusedAs = (outcome: Outcome): string => {
+  if (outcome.kind === "denied") return outcome.why
+  if (outcome.kind === "settled") return outcome.ask.settled?.reason === "expired" ? "too late" : "already settled"
+  return outcome.kind
+}
+
+/** The record of an attempt that decided nothing. `repeats`: how many like it were answered without a fact of their own. */
+function refuse(run: Run, now: number, tried: Attempted, ask: Ask, outcome: Outcome, repeats: number): Step {
+  return step(run, now, [
+    {
+      what: "refused",
+      via: tried.via,
+      by: tried.who.person,
+      ...about(ask),
+      version: tried.version,
+      outcome: refusedAs(outcome),
+      cause: tried.cause,
+      ...(repeats > 0 ? { repeats } : {}),
+    },
+  ], { show: "" })
+}
+
+/**
+ * Answers an ask, if the person may and nobody was first. What is overdue is expired before anything else is looked at.
+ * `archived` is the ask when its turn is over already; it can only be told about.
+ */
+export function settle(run: Run, tried: Attempted, now: number, options: { archived?: Ask; repeats?: number } = {}): Tried<Outcome> {
+  const late = expire(run, now)
+  const current = late?.run ?? run
+  const ask = askOf(current, tried.ask) ?? options.archived
+  if (!ask) return { outcome: { kind: "unknown" } }
+  if (ask.settled?.cause === tried.cause) return { outcome: { kind: "recorded", ask } }
+  const outcome = judged(current, tried, ask)
+  if (outcome) {
+    const refusal = refuse(current, now, tried, ask, outcome, options.repeats ?? 0)
+    return { step: merge(late, refusal) ?? refusal, outcome }
+  }
+  const how: Settled = {
+    ok: tried.ok,
+    ...(tried.ok ? {} : { reason: "declined" }),
+    ...(tried.ok && tried.choice ? { choice: tried.choice } : {}),
+    by: tried.who.person,
+    via: tried.via,
+    at: now,
+    cause: tried.cause,
+  }
+  const recorded = step(
+    settled(current, ask, how),
+    now,
+    [
+      {
+        what: "settled",
+        via: tried.via,
+        by: tried.who.person,
+        ...about(ask),
+        outcome: tried.ok ? (tried.choice ?? "approved") : "declined",
+        cause: tried.cause,
+        ...(tried.note === undefined ? {} : { note: tried.note }),
+      },
+    ],
+    { texts: answerText(answerOf(tried, how)), show: "cards" },
+  )
+  const both = merge(late, recorded) ?? recorded
+  return { step: both, outcome: { kind: "recorded", ask: askOf(both.run, ask.id) ?? ask } }
+}
+
+function answerOf(tried: Attempted, how: Settled): Answer {
+  if (how.ok) {
+    const data = how.choice ? { ...tried.data, choice: how.choice } : (tried.data ?? { output: "approved" })
+    return { id: tried.ask, ok: true, data }
+  }
+  return { id: tried.ask, ok: false, ...(tried.note === undefined ? {} : { data: { note: tried.note } }), reason: "declined" }
+}
+
+export type CancelOutcome = { kind: "cancelled" } | { kind: "over"; how: string } | { kind: "denied"; why: Denial }
+
+/**
+ * Cancels a run: its open asks are answered no ("cancelled"), calls that have not started never do. What is running is
+ * aborted by its holder, and the run ends when its outcome is known. `people`: approvers and admins.
+ */
+export function cancel(
+  run: Run,
+  by: { who: Who; people: readonly string[]; via: Via; cause: string },
+  now: number,
+): Tried<CancelOutcome> {
+  if (run.cancelled?.cause === by.cause) return { outcome: { kind: "cancelled" } }
+  if (run.ended) return { outcome: { kind: "over", how: run.ended.how } }
+  const right = mayCancel(by.people, run.requester, by.who)
+  if (!right.ok) {
+    const entry: Entry = { what: "refused", via: by.via, by: by.who.person, outcome: `cancel: ${right.why}`, cause: by.cause }
+    return { step: step(run, now, [entry], { show: "" }), outcome: { kind: "denied", why: right.why } }
+  }
+  if (run.cancelled) return { outcome: { kind: "cancelled" } }
+  return { step: cancelled(run, { by: by.who.person, via: by.via, cause: by.cause }, now), outcome: { kind: "cancelled" } }
+}
+
+/** The cancelling itself, by a person or (without `by`) the bot. */
+export function cancelled(run: Run, how: { by?: Person; via: Via; cause: string; words?: string }, now: number): Step {
+  const texts: Record<string, string> = {}
+  const who = how.by ? { by: how.by } : {}
+  const entries: Entry[] = [
+    { what: "cancelled", via: how.via, ...who, cause: how.cause, ...(how.words === undefined ? {} : { note: how.words }) },
+  ]
+  let next: Run = { ...run, cancelled: { ...who, via: how.via, at: now, cause: how.cause } }
+  for (const ask of openAsks(run)) {
+    next = settled(next, ask, { ok: false, reason: "cancelled", ...who, via: how.via, at: now, cause: how.cause })
+    Object.assign(texts, answerText({ id: ask.id, ok: false, reason: "cancelled" }))
+    entries.push({ what: "settled", via: how.via, ...who, ...about(ask), outcome: "cancelled", cause: how.cause })
+  }
+  const words = how.words ?? (how.by ? `cancelled by ${how.by.name ?? how.by.user}` : "cancelled")
+  const busy = next.calls.some((call) => call.state === "running")
+  if (!busy && next.calls.length === 0) {
+    const { retry: _retry, ...rest } = next
+    next = { ...rest, ended: { how: "cancelled", at: now, words } }
+    entries.push({ what: "finished", via: how.via, outcome: "cancelled" })
+  }
+  return step(next, now, entries, { texts, show: "cards", slots: next.ended ? [{ name: "end", data: "{}" }] : [] })
+}
+
+/** The card of an ask was posted: the first time is a fact. */
+export function shown(run: Run, askId: string, now: number): Step | undefined {
+  const ask = askOf(run, askId)
+  if (!ask || ask.shownAt !== undefined) return undefined
+  return step(withAsk(run, { ...ask, shownAt: now }), now, [{ what: "shown", via: "bot", ...about(ask) }], { show: "" })
+}
+
+/** Raises an ask about a call: an ask and its Request, with the card it is owed. */
+export function raise(run: Run, call: Call, how: { request: Request; from: Ask["from"]; rule: Rule; expiresAt: number }, now: number): Step {
+  const ask: Ask = {
+    id: how.request.id,
+    call: call.id,
+    tool: call.tool,
+    from: how.from,
+    kind: how.request.kind,
+    version: 1,
+    digest: call.digest,
+    at: now,
+    expiresAt: how.expiresAt,
+    rule: how.rule,
+  }
+  const { attempt: _attempt, ...rest } = call
+  const next: Call = how.from === "doubt" ? { ...call, ask: ask.id } : { ...rest, state: "asked", ask: ask.id }
+  return step(
+    { ...withCall(run, next), asks: [...run.asks, ask] },
+    now,
+    [{ what: "asked", via: "bot", ...about(ask), outcome: ask.from }],
+    { texts: { [`req:${ask.id}`]: JSON.stringify(how.request) }, slots: [{ name: `card:${ask.id}`, data: "{}" }], show: "cards" },
+  )
+}
+
+/** Whether `person` asked for the run. */
+export const isRequester = (run: Run, person: Person): boolean => samePerson(run.requester, person)

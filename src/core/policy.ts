@@ -1,0 +1,146 @@
+/**
+ * Who may start, decide, see and cancel, and which rule a call falls under: one place, asked at the moment of acting.
+ * Decides from what it is told about a person; it looks nobody up and knows nothing of Slack's API.
+ */
+import type { Person } from "./fact.ts"
+
+/** A user (`U…`, `W…`), a user group (`S…`) or the members of a channel (`C…`), by id. */
+export type Principal = string
+
+/** `confirm`: the requester alone confirms (no second person is meant). */
+export type SelfApproval = "no" | "yes" | "confirm"
+
+/** The policy that applied when an ask was made; stored with it, so that a later change of the file weakens nothing. */
+export interface Rule {
+  approvers: Principal[]
+  selfApproval: SelfApproval
+  /** ms from asking to the deadline. */
+  expiresIn: number
+  /** ms from the yes to the latest start of the call. */
+  startWithin: number
+}
+
+/** What is known about a person now. Whatever could not be looked up is "unknown", and unknown never opens a door. */
+export interface Who {
+  person: Person
+  standing: "member" | "guest" | "deactivated" | "bot" | "foreign" | "unknown"
+  /** Membership of the groups and channels that were looked up, by their id. */
+  member: Record<Principal, "yes" | "no" | "unknown">
+}
+
+export type Denial =
+  | "not listed"
+  | "own request"
+  | "requester only"
+  | "guest"
+  | "deactivated"
+  | "bot"
+  | "foreign"
+  | "cannot check"
+  | "nobody listed"
+  | "wrong channel"
+
+export type Right = { ok: true } | { ok: false; why: Denial }
+
+const YES: Right = { ok: true }
+const no = (why: Denial): Right => ({ ok: false, why })
+
+function standing(who: Who): Right {
+  switch (who.standing) {
+    case "member":
+      return YES
+    case "unknown":
+      return no("cannot check")
+    case "guest":
+    case "deactivated":
+    case "bot":
+    case "foreign":
+      return no(who.standing)
+  }
+}
+
+const isUser = (principal: Principal): boolean => /^[UW]/.test(principal)
+
+/** Whether the person is one of `principals`: by user id, or by a membership that was looked up. */
+export function listed(principals: readonly Principal[], who: Who): Right {
+  if (principals.length === 0) return no("nobody listed")
+  if (principals.includes(who.person.user)) return YES
+  const groups = principals.filter((principal) => !isUser(principal)).map((group) => who.member[group] ?? "unknown")
+  if (groups.includes("yes")) return YES
+  return no(groups.includes("unknown") ? "cannot check" : "not listed")
+}
+
+const both = (first: Right, second: () => Right): Right => (first.ok ? second() : first)
+
+export interface Doors {
+  starters: readonly Principal[]
+  channels: readonly string[]
+}
+
+/** Whether the person may start a run in the channel. */
+export function mayStart(doors: Doors, who: Who, channel: string): Right {
+  return both(standing(who), () =>
+    both(listed(doors.starters, who), () => {
+      if (doors.channels.length === 0) return no("nobody listed")
+      return doors.channels.includes(channel) ? YES : no("wrong channel")
+    }),
+  )
+}
+
+export const samePerson = (a: Person, b: Person): boolean => a.user === b.user && a.team === b.team
+
+/** Whether the person may say yes (`approve`) or no to an ask under `rule` of a run of `requester`. */
+export function mayDecide(rule: Rule, requester: Person, who: Who, approve: boolean): Right {
+  return both(standing(who), () => {
+    const own = samePerson(requester, who.person)
+    if (own && (!approve || rule.selfApproval === "confirm")) return YES
+    if (rule.selfApproval === "confirm") return no("requester only")
+    const right = listed(rule.approvers, who)
+    if (!right.ok) return right
+    return own && rule.selfApproval === "no" ? no("own request") : YES
+  })
+}
+
+/** Whether the person may cancel a run: its requester, who may decide its asks, and the admins. */
+export function mayCancel(people: readonly Principal[], requester: Person, who: Who): Right {
+  return both(standing(who), () => (samePerson(requester, who.person) ? YES : listed(people, who)))
+}
+
+/** Whether the person may know that the run exists: as for cancelling, or as a member of its channel. */
+export function maySee(people: readonly Principal[], requester: Person, channel: string, who: Who): boolean {
+  return mayCancel([...people, channel], requester, who).ok
+}
+
+/** One line of `approvals`, durations in ms, defaults not yet filled in. */
+export interface ApprovalRule {
+  tool: string
+  do: "allow" | "ask" | "deny"
+  approvers?: Principal[] | undefined
+  selfApproval?: SelfApproval | undefined
+  expiresIn?: number | undefined
+  startWithin?: number | undefined
+}
+
+export type Decision = { do: "allow" } | { do: "deny"; rule: string } | { do: "ask"; rule: Rule }
+
+/** `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. */
+export function globMatches(glob: string, name: string): boolean {
+  const source = glob.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`).replaceAll("*", ".*").replaceAll("?", ".")
+  return new RegExp(`^${source}$`, "su").test(name)
+}
+
+/** The first rule that matches decides; what no rule matches is asked. */
+export function decide(rules: readonly ApprovalRule[], defaults: Rule, tool: string): Decision {
+  const found = rules.find((rule) => globMatches(rule.tool, tool))
+  if (found?.do === "allow") return { do: "allow" }
+  if (found?.do === "deny") return { do: "deny", rule: found.tool }
+  return {
+    do: "ask",
+    rule: {
+      approvers: found?.approvers ?? defaults.approvers,
+      selfApproval: found?.selfApproval ?? defaults.selfApproval,
+      expiresIn: found?.expiresIn ?? defaults.expiresIn,
+      startWithin: found?.startWithin ?? defaults.startWithin,
+    },
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * The run: its stored format, what it waits for and when it next needs a worker.
+ * Plain data and questions about it; how it changes is in `turn.ts` and `ask.ts`. Knows neither Redis nor Slack.
+ */
+import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
+import { chain } from "./fact.ts"
+import type { Rule } from "./policy.ts"
+
+/** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
+export const FORMAT = 1
+
+/** none: nothing changes, may run any number of times · repeatable: may be run again after a crash · once: never again unasked. */
+export type Effects = "none" | "repeatable" | "once"
+
+/** One try at executing a call. Whoever holds its id may deliver its result. */
+export interface Attempt {
+  id: string
+  owner: string
+  at: number
+}
+
+/** The yes that a guarded call runs on; it ages. */
+export interface Yes {
+  ask: string
+  at: number
+  /** ms within which the call must start. */
+  within: number
+}
+
+/**
+ * asked: an ask is open · ready: may start · decided: an ask was settled so that it will not run, its result is to be written ·
+ * running: an attempt is under way (or its outcome unknown) · done: its result is stored.
+ */
+export type CallState = "asked" | "ready" | "decided" | "running" | "done"
+
+export interface Call {
+  /** `<turn>.<index>`: with the run's id a stable name, also an idempotency key for tools. */
+  id: string
+  /** The model's own id of the call; the result must bear it. */
+  ref: string
+  tool: string
+  effects: Effects
+  /** sha-256 (hex) of the canonical args text stored as `args:<id>`. */
+  digest: string
+  state: CallState
+  /** The ask that is open (asked), that decided it (decided), or the open doubt about it (running). */
+  ask?: string
+  yes?: Yes
+  /** The tool's own Request that was answered yes: the call runs with its Answer, and may not suspend again. */
+  answered?: string
+  attempt?: Attempt
+  outcome?: "ok" | "error"
+}
+
+export interface Settled {
+  ok: boolean
+  reason?: string
+  /** The answer to a doubt. */
+  choice?: DoubtChoice
+  /** Absent when the timer or the bot itself settled it. */
+  by?: Person
+  via: Via
+  at: number
+  /** What the settling attempt is recognised by over retries and redeliveries. */
+  cause: string
+}
+
+/** again: a new attempt · done: a person knows that it was done. */
+export type DoubtChoice = "again" | "done"
+
+/** A Request with its version, policy and Answer. Its texts stand beside the state: `req:<id>`, `answer:<id>`, `args:<call>`. */
+export interface Ask {
+  /** The Request's id. */
+  id: string
+  call: string
+  tool: string
+  /** guard: the policy asked · tool: the tool suspended · doubt: the outcome of an attempt is unknown. */
+  from: "guard" | "tool" | "doubt"
+  kind: string
+  version: number
+  /** Digest of the args that are shown. */
+  digest: string
+  at: number
+  /** ms; judged by Redis' clock. */
+  expiresAt: number
+  rule: Rule
+  /** When the card was first seen to be posted. */
+  shownAt?: number
+  settled?: Settled
+  /** What came of the call, once decided. */
+  ran?: "running" | "ok" | "error"
+}
+
+export interface Ended {
+  how: "done" | "failed" | "incomplete" | "cancelled"
+  at: number
+  /** For people: the limit reached, what failed, who cancelled. The final answer is the text `answer`. */
+  words?: string
+}
+
+export interface Usage {
+  prompt: number
+  completion: number
+}
+
+export interface Run {
+  format: number
+  /** How the texts are sealed; `plain` is all there is yet. */
+  seal: "plain"
+  id: string
+  /** The trigger id of the command that started it. */
+  cause: string
+  requester: Person
+  channel: string
+  /** The first line of what was asked for, at most 150 characters; the whole is the text `prompt`. */
+  title: string
+  at: number
+  /** ms that an ended run is kept. */
+  keep: number
+  /** False until the run's root message stands in Slack; the model is not called before. */
+  rooted: boolean
+  turns: number
+  usage: Usage
+  /** The calls of the turn under way, in call order. Empty: the model is next. */
+  calls: Call[]
+  asks: Ask[]
+  /** How often a call (by tool and digest) was refused in this run. */
+  refusals: Record<string, number>
+  retry?: { count: number; at: number; words: string }
+  cancelled?: { by?: Person; via: Via; at: number; cause: string }
+  ended?: Ended
+  facts: Tip
+}
+
+/** Something owed to Slack that the state alone does not imply; `data` is JSON for the show loop. */
+export interface Slot {
+  name: string
+  data: string
+}
+
+/** What one transition changes: the next state and all that goes beside it, for one commit. */
+export interface Step {
+  run: Run
+  facts: Fact[]
+  /** Written beside the state, by field name. */
+  texts: Record<string, string>
+  drop: string[]
+  /** Transcript entries, in order: JSON text, or the name of a text that is moved there. */
+  append: (string | { field: string })[]
+  slots: Slot[]
+  /** Which class of messages must be brought up to date. */
+  show: "cards" | "rest" | ""
+}
+
+/** Thrown when a stored run is of a format this process doesn't know: a newer release is at work. */
+export class NewerFormat extends Error {
+  override name = "NewerFormat"
+}
+
+/** Reads a stored state. Throws NewerFormat, or an Error when the text is no run. */
+export function readRun(text: string): Run {
+  const run: unknown = JSON.parse(text)
+  if (typeof run !== "object" || run === null || !("format" in run) || typeof run.format !== "number") {
+    throw new Error("the stored state is no run")
+  }
+  if (run.format > FORMAT) throw new NewerFormat(`the run has format ${run.format}, this release reads up to ${FORMAT}`)
+  return run as Run
+}
+
+/** Begins a step: `run` as it becomes, with its facts chained. */
+export function step(run: Run, now: number, entries: readonly Entry[], rest: Partial<Omit<Step, "run" | "facts">> = {}): Step {
+  const { facts, tip } = chain(run.id, run.facts, now, entries)
+  return { run: { ...run, facts: tip }, facts, texts: {}, drop: [], append: [], slots: [], show: "rest", ...rest }
+}
+
+/** One step after another, as one commit. `second` must have been made from `first.run`. */
+export function merge(first: Step | undefined, second: Step | undefined): Step | undefined {
+  if (!first || !second) return first ?? second
+  return {
+    run: second.run,
+    facts: [...first.facts, ...second.facts],
+    texts: { ...first.texts, ...second.texts },
+    drop: [...first.drop.filter((field) => !(field in second.texts)), ...second.drop],
+    append: [...first.append, ...second.append],
+    slots: [...first.slots, ...second.slots],
+    show: first.show === "cards" || second.show === "cards" ? "cards" : first.show || second.show,
+  }
+}
+
+export const openAsks = (run: Run): Ask[] => run.asks.filter((ask) => !ask.settled)
+export const callOf = (run: Run, id: string): Call | undefined => run.calls.find((call) => call.id === id)
+export const askOf = (run: Run, id: string): Ask | undefined => run.asks.find((ask) => ask.id === id)
+
+export const withCall = (run: Run, call: Call): Run => ({
+  ...run,
+  calls: run.calls.map((other) => (other.id === call.id ? call : other)),
+})
+export const withAsk = (run: Run, ask: Ask): Run => ({
+  ...run,
+  asks: run.asks.map((other) => (other.id === ask.id ? ask : other)),
+})
+
+/** How long a run may wait for its root message before it is given up, ms. */
+export const ROOT_WITHIN = 3_600_000
+
+/** When the run next needs a worker, ms: 0 is now; its last need is its deletion. */
+export function wakeAt(run: Run): number {
+  if (run.ended) return run.ended.at + run.keep
+  if (!run.rooted) return run.at + ROOT_WITHIN
+  if (run.retry) return run.retry.at
+  if (run.calls.every((call) => call.state === "done")) return 0
+  if (run.calls.some((call) => call.state === "ready" || call.state === "decided" || isUnderway(call, run))) return 0
+  return Math.min(...openAsks(run).map((ask) => ask.expiresAt))
+}
+
+/** Running and not in doubt: someone should hold the run. */
+export const isUnderway = (call: Call, run: Run): boolean =>
+  call.state === "running" && !(call.ask !== undefined && askOf(run, call.ask)?.from === "doubt" && !askOf(run, call.ask)?.settled)
+
+/** What the run's next worker needs: the transcript, for a model turn, or the calls. */
+export function nextOf(run: Run): "model" | "calls" | "" {
+  if (run.ended) return ""
+  return run.calls.length === 0 ? "model" : "calls"
+}
+
+/** The lists the run is found by: its requester's, and those of everybody it waits for. */
+export function indexesOf(run: Run): { name: string; score: number }[] {
+  const waiting = new Map<string, number>()
+  for (const ask of openAsks(run)) {
+    const people = ask.rule.selfApproval === "confirm" ? [] : ask.rule.approvers
+    for (const principal of people) if (!waiting.has(principal)) waiting.set(principal, ask.at)
+  }
+  const { team, user } = run.requester
+  return [
+    { name: `requester:${team}:${user}`, score: run.at },
+    ...[...waiting].map(([principal, at]) => ({ name: `waits:${principal}`, score: at })),
+  ]
+}

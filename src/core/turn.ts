@@ -1,0 +1,271 @@
+/**
+ * How a run moves on: it starts, takes a model's turn, starts and finishes calls, completes the turn, ends.
+ * Pure; every transition yields the next state and its facts, or says why not. Knows no model, no tool and no store.
+ */
+import { raise, refusalKey } from "./ask.ts"
+import type { Entry, Person, Via } from "./fact.ts"
+import type { Rule } from "./policy.ts"
+import { callOf, FORMAT, isUnderway, merge, step, withCall } from "./run.ts"
+import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
+import type { Request } from "./suspension.ts"
+
+/** A new run, with what was asked for as the first entry of its transcript. */
+export function begin(
+  how: {
+    id: string
+    cause: string
+    requester: Person
+    channel: string
+    prompt: string
+    keep: number
+    rooted: boolean
+    via: Via
+    /** JSON texts that the transcript begins with; the prompt as a user message is the last of them. */
+    transcript: string[]
+    slots?: Step["slots"]
+  },
+  now: number,
+): Step {
+  const run: Run = {
+    format: FORMAT,
+    seal: "plain",
+    id: how.id,
+    cause: how.cause,
+    requester: how.requester,
+    channel: how.channel,
+    title: titleOf(how.prompt),
+    at: now,
+    keep: how.keep,
+    rooted: how.rooted,
+    turns: 0,
+    usage: { prompt: 0, completion: 0 },
+    calls: [],
+    asks: [],
+    refusals: {},
+    facts: { n: 0, hash: "" },
+  }
+  return step(run, now, [{ what: "started", via: how.via, by: how.requester, cause: how.cause }], {
+    texts: { prompt: how.prompt },
+    append: how.transcript,
+    slots: [{ name: "root", data: "{}" }, ...(how.slots ?? [])],
+    show: "cards",
+  })
+}
+
+const titleOf = (prompt: string): string => {
+  const line = prompt.trim().split(/\r?\n/u, 1)[0] ?? ""
+  const points = [...line]
+  return points.length > 150 ? `${points.slice(0, 149).join("")}…` : line
+}
+
+/** The root message stands: the model may be asked. */
+export function rooted(run: Run, now: number): Step | undefined {
+  if (run.rooted || run.ended) return undefined
+  return step({ ...run, rooted: true }, now, [{ what: "shown", via: "bot" }], { show: "" })
+}
+
+/** One call of a model's turn, looked at before anything runs. */
+export interface Planned {
+  ref: string
+  tool: string
+  effects: Effects
+  /** Canonical text of the parsed args; what can't be parsed is kept as it came. */
+  args: string
+  digest: string
+  /** run: may start · ask: a Request of the guard · result: it is answered at once, with this transcript entry. */
+  next: { do: "run" } | { do: "ask"; request: Request; rule: Rule; expiresAt: number } | { do: "result"; message: string; isError: boolean; why: string }
+}
+
+/** A model's answer: kept whole; its calls are planned, or it is the final answer. */
+export function took(
+  run: Run,
+  turn: { message: string; text: string; usage: Usage; planned: Planned[] },
+  now: number,
+): Step | undefined {
+  if (run.ended || run.cancelled || run.calls.length > 0) return undefined
+  const { retry: _retry, ...rest } = run
+  const usage = { prompt: run.usage.prompt + turn.usage.prompt, completion: run.usage.completion + turn.usage.completion }
+  const next: Run = { ...rest, turns: run.turns + 1, usage }
+  if (turn.planned.length === 0) {
+    const said = step(next, now, [], { append: [turn.message], texts: { answer: turn.text } })
+    return merge(said, end(said.run, { how: "done" }, now))
+  }
+  const entries: Entry[] = []
+  const texts: Record<string, string> = turn.text.trim() === "" ? {} : { [`why:${next.turns}`]: turn.text }
+  const calls = turn.planned.map((planned, index): Call => {
+    const { ref, tool, effects, digest } = planned
+    const call: Call = { id: `${next.turns}.${index + 1}`, ref, tool, effects, digest, state: "ready" }
+    texts[`args:${call.id}`] = planned.args
+    if (planned.next.do !== "result") return call
+    texts[`out:${call.id}`] = planned.next.message
+    entries.push({ what: "finished", via: "bot", call: call.id, tool, args: digest, outcome: planned.next.why })
+    return { ...call, state: "done", outcome: planned.next.isError ? "error" : "ok" }
+  })
+  let all: Step = step({ ...next, calls }, now, entries, { append: [turn.message], texts })
+  for (const [index, planned] of turn.planned.entries()) {
+    const call = all.run.calls[index]
+    if (call && planned.next.do === "ask") {
+      const { request, rule, expiresAt } = planned.next
+      all = merge(all, raise(all.run, call, { request, from: "guard", rule, expiresAt }, now)) ?? all
+    }
+  }
+  return merge(all, complete(all.run, now)) ?? all
+}
+
+export type Starting = { kind: "go" } | { kind: "stale yes" } | { kind: "no" }
+
+/** Marks a call as running, before it runs. A yes that has aged is not used: the call must be asked about again. */
+export function starting(run: Run, callId: string, attempt: Attempt, now: number): { step?: Step; outcome: Starting } {
+  const call = callOf(run, callId)
+  if (call?.attempt?.id === attempt.id) return { outcome: { kind: "go" } }
+  if (!call || call.state !== "ready" || run.cancelled || run.ended) return { outcome: { kind: "no" } }
+  if (call.yes && call.yes.at + call.yes.within < now) return { outcome: { kind: "stale yes" } }
+  const ran = ranOf(run, call, "running")
+  const entry: Entry = { what: "started", via: "bot", call: call.id, tool: call.tool, args: call.digest, cause: attempt.id }
+  return {
+    step: step(withCall(ran, { ...call, state: "running", attempt: { ...attempt, at: now } }), now, [entry]),
+    outcome: { kind: "go" },
+  }
+}
+
+const ranOf = (run: Run, call: Call, ran: NonNullable<Ask["ran"]>): Run => ({
+  ...run,
+  asks: run.asks.map((ask) => (ask.call === call.id && ask.settled ? { ...ask, ran } : ask)),
+})
+
+/** A call's result, as the transcript entry that will stand for it. */
+export interface Result {
+  message: string
+  isError: boolean
+  /** For the journal: `ok`, `error`, `declined`, `outcome unknown`, … */
+  outcome: string
+}
+
+/**
+ * Takes the result of an attempt: by its id, as long as the call is not done, also when a doubt about it is open (which
+ * it closes). Undefined when nobody waits for it any more.
+ */
+export function finished(run: Run, callId: string, attemptId: string, result: Result, now: number): Step | undefined {
+  const call = callOf(run, callId)
+  if (!call || call.state !== "running" || call.attempt?.id !== attemptId) return undefined
+  return written(closeDoubt(run, call, now), call, result, now, attemptId)
+}
+
+/** An attempt of a call without effects has no mark; its result is taken while the call is still ready. */
+export function unmarked(run: Run, callId: string, result: Result, now: number): Step | undefined {
+  const call = callOf(run, callId)
+  return call?.state === "ready" ? written(run, call, result, now) : undefined
+}
+
+/** Writes the result of a call that will not run (any more). */
+export function decided(run: Run, callId: string, result: Result, now: number): Step | undefined {
+  const call = callOf(run, callId)
+  if (!call || (call.state !== "decided" && call.state !== "ready")) return undefined
+  return written(run, call, result, now)
+}
+
+function closeDoubt(run: Run, call: Call, now: number): Run {
+  return {
+    ...run,
+    asks: run.asks.map((ask) =>
+      ask.id === call.ask && ask.from === "doubt" && !ask.settled
+        ? { ...ask, settled: { ok: true, choice: "done", via: "bot", at: now, cause: `result:${call.attempt?.id ?? ""}` } }
+        : ask,
+    ),
+  }
+}
+
+function written(run: Run, call: Call, result: Result, now: number, cause?: string): Step {
+  const { attempt: _attempt, ...rest } = call
+  const outcome = result.isError ? "error" : "ok"
+  const next = withCall(ranOf(run, call, outcome), { ...rest, state: "done", outcome })
+  const entry: Entry = {
+    what: "finished",
+    via: "bot",
+    call: call.id,
+    tool: call.tool,
+    args: call.digest,
+    outcome: result.outcome,
+    ...(cause === undefined ? {} : { cause }),
+  }
+  const one = step(next, now, [entry], { texts: { [`out:${call.id}`]: result.message } })
+  return merge(one, complete(one.run, now)) ?? one
+}
+
+/** The tool suspended: its Request is asked, unless this was the run with the Answer (then it is unresolved). */
+export function suspended(
+  run: Run,
+  callId: string,
+  attemptId: string,
+  how: { request: Request; rule: Rule; expiresAt: number },
+  now: number,
+): Step | undefined {
+  const call = callOf(run, callId)
+  const mine = call?.state === "ready" || (call?.state === "running" && call.attempt?.id === attemptId)
+  if (!call || !mine || call.answered !== undefined || run.cancelled) return undefined
+  return raise(closeDoubt(run, call, now), call, { ...how, from: "tool" }, now)
+}
+
+/** When every call has its result: they go to the transcript in call order, the turn's asks beside the state. */
+export function complete(run: Run, now: number): Step | undefined {
+  if (run.calls.length === 0 || run.calls.some((call) => call.state !== "done")) return undefined
+  const texts = Object.fromEntries(run.asks.map((ask) => [`ask:${ask.id}`, JSON.stringify(ask)]))
+  const append = run.calls.map((call) => ({ field: `out:${call.id}` }))
+  const next = step({ ...run, calls: [], asks: [] }, now, [], { texts, append })
+  if (!run.cancelled) return next
+  const words = run.cancelled.by ? `cancelled by ${run.cancelled.by.name ?? run.cancelled.by.user}` : "cancelled"
+  return merge(next, end(next.run, { how: "cancelled", words }, now))
+}
+
+/** Ends the run. Its calls must be done. */
+export function end(run: Run, how: Omit<Ended, "at">, now: number): Step | undefined {
+  if (run.ended) return undefined
+  const { retry: _retry, ...rest } = run
+  const entry: Entry = {
+    what: "finished",
+    via: "bot",
+    outcome: how.how,
+    ...(how.words === undefined ? {} : { note: how.words }),
+  }
+  return step({ ...rest, ended: { ...how, at: now } }, now, [entry], { slots: [{ name: "end", data: "{}" }] })
+}
+
+/** How long the n-th retry of a model turn waits, ms: 1 s, doubling, at most 5 min. */
+export const backOff = (count: number): number => Math.min(1000 * 2 ** (count - 1), 300_000)
+
+/** The model could not be asked: again later, or (after `limit` retries) the run has failed. */
+export function stumbled(run: Run, how: { words: string; retryable: boolean; retryAfter?: number; limit: number }, now: number): Step | undefined {
+  if (run.ended || run.cancelled || run.calls.length > 0) return undefined
+  const count = (run.retry?.count ?? 0) + 1
+  if (!how.retryable || count > how.limit) return end(run, { how: "failed", words: how.words }, now)
+  const at = now + Math.max(backOff(count), how.retryAfter ?? 0)
+  return step({ ...run, retry: { count, at, words: how.words } }, now, [])
+}
+
+/**
+ * A new holder found calls running that it doesn't run: whoever ran them is gone, and so is knowledge of the outcome.
+ * Repeatable ones may start again; for the others people are asked. `mint` gives the Request of a doubt.
+ */
+export function doubted(
+  run: Run,
+  how: { mine: (attempt: Attempt) => boolean; rule: Rule; mint: (call: Call, rule: Rule) => { request: Request; expiresAt: number } },
+  now: number,
+): Step | undefined {
+  let all: Step | undefined
+  for (const call of run.calls) {
+    const { attempt, ...rest } = call
+    if (!attempt || !isUnderway(call, run) || how.mine(attempt)) continue
+    const current: Run = all?.run ?? run
+    if (call.effects !== "once") {
+      all = merge(all, step(withCall(current, { ...rest, state: "ready" }), now, []))
+      continue
+    }
+    const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.rule
+    all = merge(all, raise(current, call, { ...how.mint(call, rule), from: "doubt", rule }, now))
+  }
+  return all
+}
+
+/** Whether this very call was refused `limit` times already in this run. */
+export const refusedEnough = (run: Run, call: { tool: string; digest: string }, limit: number): boolean =>
+  (run.refusals[refusalKey(call)] ?? 0) >= limit

@@ -1,0 +1,14 @@
+import { availableParallelism } from "node:os"
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: ["test/redis.setup.ts"],
+    // Most tests wait for Redis or a socket, so even two cores carry two files at once (vitest's default would be one).
+    maxWorkers: Math.max(2, availableParallelism()),
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    passWithNoTests: false,
+  },
+})
