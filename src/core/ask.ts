@@ -3,6 +3,7 @@
  * Pure: clock, ids and what is known of a person come in; what a refusal is called in words is not known here.
  */
 import type { Entry, Person, Via } from "./fact.ts"
+import { instantOf } from "./instant.ts"
 import { samePerson, mayCancel, mayDecide, type Denial, type Rule, type Who } from "./policy.ts"
 import { askOf, callOf, merge, openAsks, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Call, DoubtChoice, Run, Settled, Step } from "./run.ts"
@@ -233,8 +234,12 @@ export function shown(run: Run, askId: string, now: number): Step | undefined {
   return step(withAsk(run, { ...ask, shownAt: now }), now, [{ what: "shown", via: "bot", ...about(ask) }], { show: "" })
 }
 
-/** Raises an ask about a call: an ask and its Request, with the card it is owed. */
-export function raise(run: Run, call: Call, how: { request: Request; from: Ask["from"]; rule: Rule; expiresAt: number }, now: number): Step {
+/**
+ * Raises an ask about a call: an ask and its Request, with the card it is owed. Its deadline is the rule's or the
+ * Request's own, whichever is sooner.
+ */
+export function raise(run: Run, call: Call, how: { request: Request; from: Ask["from"]; rule: Rule }, now: number): Step {
+  const own = how.request.expiresAt === undefined ? undefined : instantOf(how.request.expiresAt)
   const ask: Ask = {
     id: how.request.id,
     call: call.id,
@@ -244,7 +249,7 @@ export function raise(run: Run, call: Call, how: { request: Request; from: Ask["
     version: 1,
     digest: call.digest,
     at: now,
-    expiresAt: how.expiresAt,
+    expiresAt: Math.min(now + how.rule.expiresIn, own ?? Number.MAX_SAFE_INTEGER),
     rule: how.rule,
   }
   const { attempt: _attempt, ...rest } = call

@@ -72,12 +72,19 @@ export function chain(run: string, tip: Tip, at: number, entries: readonly Entry
   let { n, hash } = tip
   for (const entry of entries) {
     n += 1
-    const body = { ...entry, run, n, at, prev: hash }
+    const body = { ...wellFormed(entry), run, n, at, prev: hash }
     hash = sha256(canonical(body))
     facts.push({ ...body, hash })
   }
   return { facts, tip: { n, hash } }
 }
+
+/** Half a character in foreign words has no UTF-8, so a stored fact could not be verified. */
+const wellFormed = (entry: Entry): Entry => ({
+  ...entry,
+  ...(entry.note === undefined ? {} : { note: entry.note.toWellFormed() }),
+  ...(entry.by?.name === undefined ? {} : { by: { ...entry.by, name: entry.by.name.toWellFormed() } }),
+})
 
 /** The number of the first fact at which the chain is broken, or undefined when it is whole. */
 export function brokenAt(facts: readonly Fact[]): number | undefined {

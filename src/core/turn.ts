@@ -5,7 +5,7 @@
 import { raise, refusalKey } from "./ask.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import type { Rule } from "./policy.ts"
-import { callOf, FORMAT, isUnderway, merge, step, withCall } from "./run.ts"
+import { callOf, FORMAT, isUnderway, merge, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
 import type { Request } from "./suspension.ts"
 
@@ -73,7 +73,7 @@ export interface Planned {
   args: string
   digest: string
   /** run: may start · ask: a Request of the guard · result: it is answered at once, with this transcript entry. */
-  next: { do: "run" } | { do: "ask"; request: Request; rule: Rule; expiresAt: number } | { do: "result"; message: string; isError: boolean; why: string }
+  next: { do: "run" } | { do: "ask"; request: Request; rule: Rule } | { do: "result"; message: string; isError: boolean; why: string }
 }
 
 /** A model's answer: kept whole; its calls are planned, or it is the final answer. */
@@ -105,14 +105,24 @@ export function took(
   for (const [index, planned] of turn.planned.entries()) {
     const call = all.run.calls[index]
     if (call && planned.next.do === "ask") {
-      const { request, rule, expiresAt } = planned.next
-      all = merge(all, raise(all.run, call, { request, from: "guard", rule, expiresAt }, now)) ?? all
+      const { request, rule } = planned.next
+      all = merge(all, raise(all.run, call, { request, from: "guard", rule }, now)) ?? all
     }
   }
   return merge(all, complete(all.run, now)) ?? all
 }
 
 export type Starting = { kind: "go" } | { kind: "stale yes" } | { kind: "no" }
+
+/** A yes that has aged is not used: the call is asked about again, as it was, with a fresh Request. */
+export function askedAgain(run: Run, callId: string, request: Request, now: number): Step | undefined {
+  const call = callOf(run, callId)
+  const before = run.asks.find((ask) => ask.id === call?.yes?.ask)
+  if (!call || !before || call.state !== "ready" || run.cancelled) return undefined
+  const { yes: _yes, answered: _answered, ...rest } = call
+  const again: Call = before.from === "doubt" && call.answered !== undefined ? { ...rest, answered: call.answered } : rest
+  return raise(withCall(run, again), again, { request, from: before.from === "tool" ? "tool" : "guard", rule: before.rule }, now)
+}
 
 /** Marks a call as running, before it runs. A yes that has aged is not used: the call must be asked about again. */
 export function starting(run: Run, callId: string, attempt: Attempt, now: number): { step?: Step; outcome: Starting } {
@@ -148,7 +158,8 @@ export interface Result {
 export function finished(run: Run, callId: string, attemptId: string, result: Result, now: number): Step | undefined {
   const call = callOf(run, callId)
   if (!call || call.state !== "running" || call.attempt?.id !== attemptId) return undefined
-  return written(closeDoubt(run, call, now), call, result, now, attemptId)
+  const closed = closeDoubt(run, call, now)
+  return merge(closed, written(closed?.run ?? run, call, result, now, attemptId))
 }
 
 /** An attempt of a call without effects has no mark; its result is taken while the call is still ready. */
@@ -164,15 +175,14 @@ export function decided(run: Run, callId: string, result: Result, now: number): 
   return written(run, call, result, now)
 }
 
-function closeDoubt(run: Run, call: Call, now: number): Run {
-  return {
-    ...run,
-    asks: run.asks.map((ask) =>
-      ask.id === call.ask && ask.from === "doubt" && !ask.settled
-        ? { ...ask, settled: { ok: true, choice: "done", via: "bot", at: now, cause: `result:${call.attempt?.id ?? ""}` } }
-        : ask,
-    ),
-  }
+/** The attempt in doubt delivered its outcome after all: nobody needs to decide about it. */
+function closeDoubt(run: Run, call: Call, now: number): Step | undefined {
+  const ask = run.asks.find((open) => open.id === call.ask && open.from === "doubt" && !open.settled)
+  if (!ask) return undefined
+  const cause = `result:${call.attempt?.id ?? ""}`
+  const settled = { ok: true, choice: "done", via: "bot", at: now, cause } as const
+  const entry: Entry = { what: "settled", via: "bot", ask: ask.id, call: call.id, tool: call.tool, args: call.digest, outcome: "known", cause }
+  return step(withAsk(run, { ...ask, settled }), now, [entry], { show: "cards" })
 }
 
 function written(run: Run, call: Call, result: Result, now: number, cause?: string): Step {
@@ -197,13 +207,14 @@ export function suspended(
   run: Run,
   callId: string,
   attemptId: string,
-  how: { request: Request; rule: Rule; expiresAt: number },
+  how: { request: Request; rule: Rule },
   now: number,
 ): Step | undefined {
   const call = callOf(run, callId)
   const mine = call?.state === "ready" || (call?.state === "running" && call.attempt?.id === attemptId)
   if (!call || !mine || call.answered !== undefined || run.cancelled) return undefined
-  return raise(closeDoubt(run, call, now), call, { ...how, from: "tool" }, now)
+  const closed = closeDoubt(run, call, now)
+  return merge(closed, raise(closed?.run ?? run, call, { ...how, from: "tool" }, now))
 }
 
 /** When every call has its result: they go to the transcript in call order, the turn's asks beside the state. */
@@ -248,7 +259,7 @@ export function stumbled(run: Run, how: { words: string; retryable: boolean; ret
  */
 export function doubted(
   run: Run,
-  how: { mine: (attempt: Attempt) => boolean; rule: Rule; mint: (call: Call, rule: Rule) => { request: Request; expiresAt: number } },
+  how: { mine: (attempt: Attempt) => boolean; rule: Rule; mint: (call: Call) => Request },
   now: number,
 ): Step | undefined {
   let all: Step | undefined
@@ -261,7 +272,7 @@ export function doubted(
       continue
     }
     const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.rule
-    all = merge(all, raise(current, call, { ...how.mint(call, rule), from: "doubt", rule }, now))
+    all = merge(all, raise(current, call, { request: how.mint(call), from: "doubt", rule }, now))
   }
   return all
 }

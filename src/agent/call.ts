@@ -1,0 +1,148 @@
+/**
+ * Executes one call, or writes the result of one that won't run. The args that run are the stored text, checked against
+ * its digest; before anything with effects starts, the attempt is marked in the run.
+ */
+import { randomUUID } from "node:crypto"
+import { sha256 } from "../core/digest.ts"
+import { askOf } from "../core/run.ts"
+import type { Ask, Call } from "../core/run.ts"
+import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
+import type { Answer, Request, ToolResult } from "../core/suspension.ts"
+import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
+import type { Result } from "../core/turn.ts"
+import type { Agent, Held } from "./advance.ts"
+import { stepped } from "./advance.ts"
+import { resultMessage } from "./plan.ts"
+import type { Tool } from "./tool.ts"
+import { checkArgs, runTool } from "./tool.ts"
+
+const failure = (output: string): ToolResult => ({ output, isError: true })
+
+/** Takes a call that is ready or decided as far as it goes now. */
+export async function perform(held: Held, agent: Agent, call: Call, signal: AbortSignal): Promise<void> {
+  if (call.state === "decided") return decide(held, agent, call)
+  if (held.run().cancelled) return settle(held, agent, call, failure("cancelled: it was not executed"), "cancelled")
+  const [args = "", request, answer] = await held.texts(textsOf(call))
+  const tool = agent.tools.get(call.tool)
+  const fault = faultOf(tool, call, args)
+  if (!tool || fault !== undefined) return settle(held, agent, call, failure(fault ?? ""), "not available")
+  return execute(held, agent, { call, tool, args, ...questionOf(call, request, answer), signal })
+}
+
+const textsOf = (call: Call): string[] =>
+  call.answered === undefined ? [`args:${call.id}`] : [`args:${call.id}`, `req:${call.answered}`, `answer:${call.answered}`]
+
+function questionOf(call: Call, request?: string, answer?: string): { request?: Request; answer?: Answer } {
+  if (call.answered === undefined || request === undefined || answer === undefined) return {}
+  return { request: JSON.parse(request) as Request, answer: JSON.parse(answer) as Answer }
+}
+
+function faultOf(tool: Tool | undefined, call: Call, args: string): string | undefined {
+  if (!tool) return `tool not available any more: ${call.tool}; it was not executed`
+  if (sha256(args) !== call.digest) return "the stored arguments are not those that were shown; it was not executed"
+  const fault = checkArgs(tool, JSON.parse(args))
+  return fault === undefined ? undefined : `tool has changed: ${fault}; it was not executed`
+}
+
+interface Execution {
+  call: Call
+  tool: Tool
+  args: string
+  request?: Request
+  answer?: Answer
+  signal: AbortSignal
+}
+
+async function execute(held: Held, agent: Agent, how: Execution): Promise<void> {
+  const { call, tool, args } = how
+  const attempt = { id: randomUUID(), owner: held.owner, at: 0 }
+  const marked = call.effects !== "none"
+  if (marked || call.yes) {
+    const { outcome } = await held.apply((run, now) => starting(run, call.id, attempt, now))
+    if (outcome.kind === "stale yes") return askAgain(held, call)
+    if (outcome.kind === "no") return
+  }
+  const began = performance.now()
+  const result = await runTool(tool, args, {
+    signal: how.signal,
+    callId: `${held.run().id}.${call.id}`,
+    attempt: attempt.id,
+    ...(how.answer && how.request ? { answer: how.answer, request: how.request } : {}),
+  })
+  const ms = performance.now() - began
+  const raised = suspensionOf(result)
+  if (raised === undefined) return deliver(held, agent, how, attempt.id, result, ms)
+  if (!raised.ok) return deliver(held, agent, how, attempt.id, failure(raised.error), ms)
+  if (how.answer) {
+    const first = how.request ?? raised.request
+    return deliver(held, agent, how, attempt.id, failure(unresolvedOutput(first)), ms)
+  }
+  return suspend(held, agent, how, attempt.id, raised.request, ms)
+}
+
+async function suspend(held: Held, agent: Agent, how: Execution, attempt: string, request: Request, ms: number): Promise<void> {
+  const { call } = how
+  const [taken] = await held.texts([`req:${request.id}`])
+  if (taken !== undefined) {
+    const again = failure(`the Request's id ${request.id} was used before in this run; leave it out and one is minted`)
+    return deliver(held, agent, how, attempt, again, ms)
+  }
+  agent.observe?.suspended?.({ id: call.id, ref: call.ref, tool: call.tool }, request, ms)
+  const rule = agent.ruleOf(call.tool)
+  const asked = await held.deliver((run, now) => {
+    const step = suspended(run, call.id, attempt, { request, rule }, now)
+    return step ? { step, outcome: true } : { outcome: false }
+  })
+  // Cancelled meanwhile: nobody is asked any more, but the call must have its result.
+  if (!asked) await deliver(held, agent, how, attempt, failure(refusalOutput(request)), ms)
+}
+
+async function deliver(held: Held, agent: Agent, how: Execution, attempt: string, result: ToolResult, ms: number): Promise<void> {
+  const { call, args } = how
+  const written = await resultOf(agent, call, args, result, ms)
+  await held.deliver((run, now) =>
+    stepped(finished(run, call.id, attempt, written, now) ?? unmarked(run, call.id, written, now)),
+  )
+}
+
+async function resultOf(agent: Agent, call: Call, args: string, result: ToolResult, ms: number, outcome?: string): Promise<Result> {
+  const { id, ref, tool } = call
+  const told = (await agent.observe?.resolved?.({ id, ref, tool, args }, result, ms)) ?? result
+  return { message: resultMessage(ref, tool, told), isError: told.isError, outcome: outcome ?? (told.isError ? "error" : "ok") }
+}
+
+async function settle(held: Held, agent: Agent, call: Call, result: ToolResult, outcome: string): Promise<void> {
+  const [args = ""] = await held.texts([`args:${call.id}`])
+  const written = await resultOf(agent, call, args, result, 0, outcome)
+  await held.apply((run, now) => stepped(decided(run, call.id, written, now)))
+}
+
+async function askAgain(held: Held, call: Call): Promise<void> {
+  const [text] = await held.texts([`req:${call.yes?.ask ?? ""}`])
+  if (text === undefined) throw new Error(`the Request of the yes to call ${call.id} is missing`)
+  const { expiresAt: _expiresAt, ...request } = JSON.parse(text) as Request
+  const fresh: Request = { ...request, id: mintId() }
+  await held.apply((run, now) => stepped(askedAgain(run, call.id, fresh, now)))
+}
+
+/** The call's ask was settled so that it will not run: the model is told what the person (or the timer) decided. */
+async function decide(held: Held, agent: Agent, call: Call): Promise<void> {
+  const ask = askOf(held.run(), call.ask ?? "")
+  if (!ask) throw new Error(`the ask that decided call ${call.id} is missing`)
+  const [request, answer] = await held.texts([`req:${ask.id}`, `answer:${ask.id}`])
+  if (request === undefined) throw new Error(`the Request of ask ${ask.id} is missing`)
+  const asked = JSON.parse(request) as Request
+  const told = answer === undefined ? undefined : (JSON.parse(answer) as Answer)
+  if (ask.from === "doubt") return settle(held, agent, call, doubtResult(ask), ask.settled?.choice ?? "outcome unknown")
+  await settle(held, agent, call, failure(refusalOutput(asked, told)), ask.settled?.reason ?? "declined")
+}
+
+function doubtResult(ask: Ask): ToolResult {
+  const settled = ask.settled
+  const who = settled?.by ? (settled.by.name ?? settled.by.user) : "a person"
+  if (settled?.ok && settled.choice === "done") {
+    return { output: `done: ${who} says that it was done. It was not executed again; its output is not known.`, isError: false }
+  }
+  const why = settled?.reason === "expired" ? "nobody could say in time" : `${who} recorded it as failed`
+  return failure(`failed: outcome unknown. The attempt was interrupted, ${why}. It was not executed again.`)
+}

@@ -1,0 +1,133 @@
+/**
+ * The demo's model: it reads the conversation and answers by a few fixed rules, so that the sandbox needs no account
+ * and no network. Speaks the AI SDK's provider specification like any other model; knows nothing of runs or Slack.
+ */
+import type { LanguageModelV3, LanguageModelV3Content, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider"
+
+const SERVICES = ["web", "api", "worker"]
+
+/** What the demo understands, for the page's hint and the answer to anything else. */
+export const EXAMPLES = [
+  "how is the web tier?",
+  "restart the web tier",
+  "scale api to 5",
+  "restart web and scale worker to 6",
+]
+
+interface Wish {
+  tool: string
+  args: Record<string, unknown>
+}
+
+function wishesOf(text: string): Wish[] {
+  const clauses = text.toLowerCase().split(/\band\b|,|;/u)
+  return clauses.flatMap((clause): Wish[] => {
+    const service = SERVICES.find((name) => clause.includes(name)) ?? "web"
+    if (/\brestart|\breboot|\bbounce/u.test(clause)) return [{ tool: "restart_service", args: { service } }]
+    const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
+    if (/\bscale|\breplica/u.test(clause) && count !== undefined) return [{ tool: "scale_service", args: { service, replicas: Number(count) } }]
+    return /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u.test(clause) ? [{ tool: "get_status", args: { service } }] : []
+  })
+}
+
+const textOf = (message: LanguageModelV3Message): string =>
+  typeof message.content === "string"
+    ? message.content
+    : message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
+
+interface Seen {
+  output: string
+  isError: boolean
+}
+
+/** The results since the last words of a person, in call order. */
+function resultsOf(messages: readonly LanguageModelV3Message[]): Seen[] {
+  return messages.flatMap((message) => {
+    if (message.role !== "tool") return []
+    return message.content.flatMap((part): Seen[] => {
+      if (part.type !== "tool-result") return []
+      const { output } = part
+      if (output.type !== "text" && output.type !== "error-text") return []
+      return [{ output: output.value, isError: output.type === "error-text" }]
+    })
+  })
+}
+
+function callsOf(wishes: readonly Wish[], turn: number): LanguageModelV3Content[] {
+  return wishes.map(({ tool, args }, index) => ({
+    type: "tool-call",
+    toolCallId: `demo_${turn}_${index + 1}`,
+    toolName: tool,
+    input: JSON.stringify(args),
+  }))
+}
+
+function reportOf(results: readonly Seen[]): string {
+  const lines = results.map(({ output, isError }) => {
+    const [first = "", note] = output.split("\n")
+    if (!isError) return `- ${first}`
+    const declined = /^declined\/expired: (.*)$/u.exec(first)
+    if (!declined) return `- Not done: ${first}`
+    return `- **Not done**: ${declined[1] ?? ""}${note === undefined ? "" : ` (${note})`}`
+  })
+  const refused = results.some((result) => result.isError)
+  return `${refused ? "Here is where things stand:" : "Done. Here is what happened:"}\n\n${lines.join("\n")}`
+}
+
+function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
+  const last = prompt.findLastIndex((message) => message.role === "user")
+  const asked = prompt[last]
+  const since = prompt.slice(last + 1)
+  const wishes = asked ? wishesOf(textOf(asked)) : []
+  const turn = since.filter((message) => message.role === "assistant").length
+  const [first] = wishes
+  if (!first) {
+    const examples = EXAMPLES.map((example) => `- \`${example}\``).join("\n")
+    return [{ type: "text", text: `I look after three services: **web**, **api** and **worker**. Try one of these:\n\n${examples}` }]
+  }
+  const asks = wishes.filter((wish) => wish.tool !== "get_status")
+  const looksFirst = asks.length === 1 && wishes.length === 1
+  if (turn === 0 && looksFirst) {
+    const service = first.args["service"]
+    const text = `Before I touch anything I look at how ${String(service)} is doing.`
+    return [{ type: "text", text }, ...callsOf([{ tool: "get_status", args: { service } }], turn)]
+  }
+  if (turn === 0 || (turn === 1 && looksFirst)) {
+    const text = looksFirst ? whyOf(first, resultsOf(since)) : "These steps don't depend on each other, so I ask for all of them at once."
+    return [{ type: "text", text: asks.length === 0 ? "Let me look." : text }, ...callsOf(wishes, turn)]
+  }
+  return [{ type: "text", text: reportOf(looksFirst ? resultsOf(since).slice(1) : resultsOf(since)) }]
+}
+
+function whyOf(wish: Wish, seen: readonly Seen[]): string {
+  const status = seen.at(-1)?.output ?? ""
+  return wish.tool === "restart_service"
+    ? `The status says: ${status}. A rolling restart is the usual remedy and takes about two seconds; one replica is down at a time.`
+    : `The status says: ${status}. I change the number of replicas as you asked.`
+}
+
+/** A model of the sandbox. Its usage is a rough count of characters by four. */
+export function demoModel(): LanguageModelV3 {
+  return {
+    specificationVersion: "v3",
+    provider: "demo",
+    modelId: "demo",
+    supportedUrls: {},
+    doGenerate: async ({ prompt }) => {
+      const content = answerTo(prompt)
+      const calls = content.some((part) => part.type === "tool-call")
+      const input = Math.ceil(JSON.stringify(prompt).length / 4)
+      const output = Math.ceil(JSON.stringify(content).length / 4)
+      return {
+        content,
+        finishReason: { unified: calls ? "tool-calls" : "stop", raw: undefined },
+        usage: {
+          inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: output, text: output, reasoning: 0 },
+        },
+        warnings: [],
+      }
+    },
+    doStream: () => Promise.reject(new Error("the demo model does not stream")),
+  }
+}
