@@ -1,0 +1,100 @@
+/**
+ * One text for one value: canonical JSON (RFC 8785), its sha-256, and the strict reading of the args a model wrote.
+ * Knows no meaning of what it digests.
+ */
+import { createHash } from "node:crypto"
+import { canonicalize } from "json-canonicalize"
+import { jsonCopy, LONE_SURROGATE } from "./json.ts"
+
+/** Deeper args are refused: nobody can check them on a card. */
+const MAX_DEPTH = 64
+
+/**
+ * Canonical JSON: keys sorted, no white space, one spelling per number and string.
+ * @throws TypeError naming the place of anything that JSON can't hold.
+ */
+export function canonical(value: unknown): string {
+  const copied = jsonCopy(value, { strict: true })
+  if (!copied.ok) throw new TypeError(`canonical: ${copied.error}`)
+  return canonicalize(copied.value)
+}
+
+/** Hex, of the UTF-8 bytes. */
+export function sha256(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex")
+}
+
+export type Parsed = { ok: true; value: Record<string, unknown> } | { ok: false; error: string }
+
+/**
+ * Reads the args text of a model as the object it says and nothing else. Refused, in words for the model: what is no
+ * JSON object, and what parsing would change without a word (a key given twice, `__proto__`, a number that a double
+ * can't hold exactly, half a character), because a person must see the very thing that runs. Empty text means no args.
+ */
+export function parseExact(raw: string): Parsed {
+  const text = raw.trim() === "" ? "{}" : raw
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return {
+      ok: false,
+      error: `the arguments are not valid JSON: ${error instanceof Error ? error.message : "unreadable"}`,
+    }
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { ok: false, error: "the arguments must be one JSON object" }
+  }
+  const fault = changedByParsing(text)
+  return fault === undefined ? { ok: true, value: value as Record<string, unknown> } : { ok: false, error: fault }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g
+
+/** The first thing in a *valid* JSON text that a parsed value would not show. */
+function changedByParsing(text: string): string | undefined {
+  /** The keys seen so far of each open object; those of an array stay empty. */
+  const open: Set<string>[] = []
+  let previous = ""
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === "{" || token === "[") open.push(new Set())
+    if (token === "}" || token === "]") open.pop()
+    if (open.length > MAX_DEPTH) return `the arguments are nested deeper than ${MAX_DEPTH} levels`
+    // Only an object has colons, each right after its key.
+    const keys = token === ":" ? open.at(-1) : undefined
+    const fault = keys === undefined ? scalarFault(token) : keyFault(previous, keys)
+    if (fault !== undefined) return fault
+    previous = token
+  }
+  return undefined
+}
+
+function keyFault(token: string, seen: Set<string>): string | undefined {
+  const key = JSON.parse(token) as string
+  if (key === "__proto__") return 'the arguments have a key "__proto__", which is not allowed'
+  if (seen.has(key)) return `the arguments have the key ${JSON.stringify(key)} twice in one object`
+  seen.add(key)
+  return undefined
+}
+
+function scalarFault(token: string): string | undefined {
+  if (token.startsWith('"')) {
+    const broken = token.includes("\\u") || LONE_SURROGATE.test(token)
+    if (!broken || !LONE_SURROGATE.test(JSON.parse(token) as string)) return undefined
+    return "the arguments contain half a character (a lone surrogate such as \\ud83d)"
+  }
+  if (!/^[-\d]/.test(token) || decimal(token) === decimal(String(Number(token)))) return undefined
+  return `the number ${token.length > 60 ? `${token.slice(0, 60)}…` : token} can't be kept exactly; pass it as a string`
+}
+
+/** A number's value as sign, significant digits and exponent, so that two spellings of one value are equal. */
+function decimal(text: string): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
+  if (match === null) return text
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match
+  const digits = `${whole}${fraction}`.replace(/^0+/, "")
+  if (digits === "") return "0"
+  const significant = digits.replace(/0+$/, "")
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)
+  return `${sign}${significant}e${power}`
+}
