@@ -13,7 +13,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   "main.ts": ["*"],
   "check.ts": ["*"],
   "index.ts": ["core", "agent"],
-  "config.ts": [],
+  "config.ts": ["config"],
+  config: [],
   "log.ts": [],
   core: [],
   agent: ["core", "config.ts", "log.ts"],
@@ -37,7 +38,7 @@ const KNOWN_TO: Record<string, readonly string[]> = {
   "@ai-sdk/anthropic": ["agent/model"],
   "@ai-sdk/openai-compatible": ["agent/model"],
   "@ai-sdk/provider": ["agent"],
-  yaml: ["config.ts"],
+  yaml: ["config"],
   pino: ["log.ts"],
 }
 

@@ -1,0 +1,175 @@
+/**
+ * What countersign.yaml may say: one zod object, whose messages complete the sentence "<path> …" and name the remedy.
+ * It knows the form of every setting, and asks neither Slack, nor Redis, nor the disk.
+ */
+import { resolve } from "node:path"
+import { z } from "zod"
+import { durationOf, ids, mapping, said, show } from "./forms.ts"
+
+/** What a file is read against. */
+export type Surroundings = {
+  env: NodeJS.ProcessEnv
+  /** The folder that relative paths in the file start from. */
+  folder: string
+  /** Takes every value that came out of the environment, so that the log can leave it out. */
+  secret: (value: string) => void
+}
+
+/** Variables that are the bot's own: a model provider must never be sent one of them. */
+const OWN = new Set(["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "REDIS_URL"])
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+const PEOPLE = "users (U…) and user groups (S…)"
+
+export function settings({ env, folder, secret }: Surroundings) {
+  const expanded = (text: string, issue: (message: string) => void): string =>
+    text.replaceAll(REFERENCE, (reference, name: string) => {
+      const value = env[name]
+      if (OWN.has(name)) issue(`must not use ${reference}: that is the bot's own secret, and this goes to the model`)
+      else if (value === undefined || value === "") {
+        issue(`uses ${reference}, but ${name} is not set: set it in the environment the bot is started in`)
+      } else secret(value)
+      return value ?? ""
+    })
+
+  const apiKey = z
+    // Its value is never repeated: it may be the key itself.
+    .string({ error: 'must name an environment variable, such as "${OPENAI_API_KEY}"' })
+    .regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, {
+      error: 'must name an environment variable, such as "${OPENAI_API_KEY}": a key does not belong into the file',
+    })
+    .transform((text, context) => expanded(text, (message) => context.addIssue(message)))
+
+  const baseUrl = z
+    .string({ error: said("an address, such as https://api.openai.com/v1") })
+    .transform((text, context) => expanded(text, (message) => context.addIssue(message)))
+    .refine(isPrivate, {
+      error: "must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost)",
+    })
+
+  const name = z
+    .string({ error: said("the model's name, as its provider writes it") })
+    .trim()
+    .min(1, { error: "is empty: put the model's name, as its provider writes it" })
+    .refine((text) => !text.includes("${"), {
+      error: "is taken as it stands: ${NAME} works in apiKey and baseUrl only",
+    })
+  const limits = { maxTurns: count("turns", 1, 1_000, 20), maxTokens: count("tokens", 1, 1_000_000_000, 200_000) }
+
+  const providers = "openai-compatible, anthropic or demo"
+  const model = z.discriminatedUnion(
+    "provider",
+    [
+      mapping({
+        provider: z.literal("openai-compatible"),
+        baseUrl,
+        model: name,
+        // A model server on one's own machine often wants none.
+        apiKey: apiKey.optional(),
+        ...limits,
+      }),
+      mapping({ provider: z.literal("anthropic"), baseUrl: baseUrl.optional(), model: name, apiKey, ...limits }),
+      mapping({ provider: z.literal("demo"), ...limits }),
+    ],
+    {
+      error: ({ input }) => {
+        if (input === undefined) return `is missing: put "model: { provider: … }", with ${providers}`
+        if (typeof input !== "object" || input === null) return `must be a mapping with provider: ${providers}`
+        return `must be ${providers}, not ${show("provider" in input ? input.provider : undefined)}`
+      },
+    },
+  )
+
+  const rule = mapping({
+    tool: z
+      .string({ error: said("a tool's name; * stands for any characters, ? for one") })
+      .regex(/^[A-Za-z0-9_*?-]{1,64}$/, {
+        error: said("a tool's name (letters, digits, _ and -); * stands for any characters, ? for one"),
+      }),
+    do: z.enum(["allow", "ask", "deny"], { error: said("allow, ask or deny") }),
+    approvers: approvers
+      .min(1, { error: "is empty, so nobody could approve: leave it out, and the file's approvers decide" })
+      .optional(),
+    selfApproval: selfApproval.optional(),
+    expiresIn: duration.optional(),
+    startWithin: duration.optional(),
+  }).refine((rule) => rule.do === "ask" || Object.keys(rule).every((key) => key === "tool" || key === "do"), {
+    error: "asks nobody: approvers, selfApproval, expiresIn and startWithin belong to a rule with do: ask",
+  })
+
+  return mapping({
+    model,
+    instructions: z.string({ error: said("text for the model") }).default(""),
+    tools: z
+      .array(z.string({ error: said("a file's path") }).min(1, { error: "is empty: put a file's path" }), {
+        error: said("a list of files, such as [ ./tools/ops.mjs ]"),
+      })
+      .default([])
+      .transform((paths) => paths.map((path) => resolve(folder, path))),
+    command: z
+      .string({ error: said("the slash command, such as /agent") })
+      .regex(/^\/[^\s/]{1,31}$/, { error: said("the slash command, such as /agent: at most 32 characters, no blanks") })
+      .default("/agent"),
+    starters: ids(["U", "S"], PEOPLE).default([]),
+    channels: ids(["C"], "channels (C…)").default([]),
+    approvers: approvers.default([]),
+    admins: ids(["U", "S"], PEOPLE).default([]),
+    selfApproval: selfApproval.default(false),
+    expiresIn: duration.prefault("1h"),
+    startWithin: duration.prefault("15m"),
+    maxAsksPerTurn: count("cards", 1, 100, 10),
+    approvals: z
+      .array(rule, { error: said('a list of rules, such as [ { tool: "get_*", do: allow } ]') })
+      .default([])
+      .check(({ value: rules, issues }) => {
+        for (const [index, hidden] of rules.entries()) {
+          const earlier = rules.findIndex((rule) => rule.tool === "*" || rule.tool === hidden.tool)
+          if (earlier >= index) continue
+          const message = `is never reached: approvals[${earlier}] matches the same tools, and the first match wins`
+          issues.push({ code: "custom", input: hidden, path: [index], message })
+        }
+      }),
+    audit: mapping(
+      {
+        channel: ids.one(["C"]),
+        // Left out: masked where the channel is private and unshared, else digest.
+        args: z.enum(["masked", "digest"], { error: said("masked or digest") }).optional(),
+      },
+      "{ channel: C0AUDIT }",
+    ).optional(),
+    redis: mapping(
+      {
+        prefix: z
+          .string({ error: said("a word") })
+          .regex(/^[A-Za-z0-9_.-]{1,64}$/, { error: said("a word of letters, digits, _, . and -") })
+          .default("countersign"),
+        shards: count("shards", 1, 1_024, 1),
+        confirm: count("replicas", 0, 100, 0),
+        keepEnded: duration.prefault("30d"),
+      },
+      "{ prefix: countersign }",
+    ).prefault({}),
+  })
+}
+
+const approvers = ids(["U", "S", "C"], "users (U…), user groups (S…) and private channels (C…)")
+const duration = z.string({ error: said("a duration, such as 30s, 15m, 12h or 14d") }).transform((text, context) => {
+  const read = durationOf(text)
+  if (read.ok) return read.ms
+  context.addIssue(read.message)
+  return z.NEVER
+})
+const selfApproval = z.union([z.boolean(), z.literal("confirm")], { error: said("true, false or confirm") })
+
+function count(things: string, least: number, most: number, usual: number) {
+  const error = said(`a whole number of ${things} from ${least} to ${most}`)
+  return z.int({ error }).min(least, { error }).max(most, { error }).default(usual)
+}
+
+/** Whether nobody on the way can read what is sent there, and the address itself holds no secret. */
+export function isPrivate(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { protocol, hostname, username, password } = new URL(address)
+  if (username !== "" || password !== "") return false
+  const loopback = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  return protocol === "https:" || (protocol === "http:" && loopback)
+}

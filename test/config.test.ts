@@ -1,0 +1,534 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { readConfig } from "../src/config.ts"
+import { scratchFolder } from "./redis.ts"
+
+const folder = await scratchFolder("config")
+const ENV = { SLACK_BOT_TOKEN: "xoxb-1-secret", SLACK_APP_TOKEN: "xapp-1-secret", OPENAI_API_KEY: "sk-very-secret" }
+const WHOLE = `
+model:        { provider: openai-compatible, baseUrl: https://api.example.com/v1, model: big-1, apiKey: "\${OPENAI_API_KEY}", maxTurns: 20, maxTokens: 200000 }
+instructions: Be brief.
+tools:        [ ./tools/ops.mjs ]
+command:      /agent
+starters:     [ U0123, S0ENG ]
+channels:     [ C0OPS ]
+approvers:    [ S0SRE, C0SRE, W0789 ]
+admins:       [ U0456 ]
+selfApproval: confirm
+expiresIn:    1h
+startWithin:  15m
+maxAsksPerTurn: 10
+approvals:
+  - { tool: "get_*", do: allow }
+  - { tool: "deploy", do: ask, expiresIn: 30m, approvers: [ U0456 ], selfApproval: true, startWithin: 3s }
+  - { tool: "*", do: deny }
+audit:        { channel: C0AUDIT, args: masked }
+redis:        { prefix: countersign, shards: 1, confirm: 0, keepEnded: 30d }
+`
+const LEAST = "model: { provider: demo }\n"
+
+let files = 0
+function file(content: string | Buffer): string {
+  const path = join(folder, `${++files}.yaml`)
+  writeFileSync(path, content)
+  return path
+}
+
+function read(content: string | Buffer, env: NodeJS.ProcessEnv = {}) {
+  return readConfig({ ...ENV, COUNTERSIGN_CONFIG: file(content), ...env })
+}
+
+/** The faults, without the file's path, which differs from test to test. */
+function faults(content: string | Buffer, env: NodeJS.ProcessEnv = {}): string[] {
+  const reading = read(content, env)
+  return reading.ok ? [] : reading.faults.map((fault) => fault.replace(/^\/.*?\d+\.yaml:?/, ""))
+}
+
+function config(content: string, env: NodeJS.ProcessEnv = {}) {
+  const reading = read(content, env)
+  if (!reading.ok) throw new Error(reading.faults.join("\n"))
+  return reading
+}
+
+describe("the file", () => {
+  test("is read whole: durations in milliseconds, paths from its own folder, the key from the environment", () => {
+    const reading = config(WHOLE)
+    expect(reading.config).toEqual({
+      file: expect.stringMatching(/\.yaml$/),
+      model: {
+        provider: "openai-compatible",
+        baseUrl: "https://api.example.com/v1",
+        model: "big-1",
+        apiKey: "sk-very-secret",
+        maxTurns: 20,
+        maxTokens: 200_000,
+      },
+      instructions: "Be brief.",
+      tools: [join(folder, "tools/ops.mjs")],
+      command: "/agent",
+      starters: ["U0123", "S0ENG"],
+      channels: ["C0OPS"],
+      approvers: ["S0SRE", "C0SRE", "W0789"],
+      admins: ["U0456"],
+      selfApproval: "confirm",
+      expiresIn: 3_600_000,
+      startWithin: 900_000,
+      maxAsksPerTurn: 10,
+      approvals: [
+        { tool: "get_*", do: "allow" },
+        {
+          tool: "deploy",
+          do: "ask",
+          expiresIn: 1_800_000,
+          approvers: ["U0456"],
+          selfApproval: true,
+          startWithin: 3_000,
+        },
+        { tool: "*", do: "deny" },
+      ],
+      audit: { channel: "C0AUDIT", args: "masked" },
+      redis: {
+        url: "redis://127.0.0.1:6379",
+        prefix: "countersign",
+        shards: 1,
+        confirm: 0,
+        keepEnded: 30 * 86_400_000,
+      },
+      slack: {
+        botToken: "xoxb-1-secret",
+        apiUrl: "https://slack.com/api/",
+        transport: { kind: "socket", appToken: "xapp-1-secret" },
+      },
+      logLevel: "info",
+    })
+    expect(reading.warnings).toEqual([])
+    expect(reading.secrets).toEqual(["xoxb-1-secret", "xapp-1-secret", "sk-very-secret"])
+  })
+
+  test("may leave everything but the model out: nothing is allowed then, and the warnings say so", () => {
+    const { config: least, warnings } = config(LEAST)
+    expect(least).toMatchObject({
+      model: { provider: "demo", maxTurns: 20, maxTokens: 200_000 },
+      tools: [],
+      command: "/agent",
+      starters: [],
+      channels: [],
+      approvers: [],
+      admins: [],
+      selfApproval: false,
+      expiresIn: 3_600_000,
+      startWithin: 900_000,
+      maxAsksPerTurn: 10,
+      approvals: [],
+      redis: { prefix: "countersign", shards: 1, confirm: 0, keepEnded: 30 * 86_400_000 },
+    })
+    expect(least.audit).toBeUndefined()
+    expect(warnings).toEqual([
+      `starters is empty: nobody may start a run. List them in ${least.file}, such as starters: [ U0123, S0ENG ].`,
+      `channels is empty: a run may be started nowhere. List them in ${least.file}, such as channels: [ C0OPS ].`,
+      `approvers is empty: nobody may approve, and what is asked expires. List them in ${least.file}, such as approvers: [ S0SRE ].`,
+    ])
+  })
+
+  test("with no approvers at all is no matter where every rule names its own or asks nobody", () => {
+    const rules = `approvals: [ { tool: a, do: ask, approvers: [ U1 ] }, { tool: "*", do: deny } ]`
+    expect(config(`${LEAST}starters: [ U1 ]\nchannels: [ C1 ]\n${rules}`).warnings).toEqual([])
+  })
+
+  test("may begin with a UTF-8 byte order mark", () => {
+    expect(config(`\uFEFF${LEAST}`).config.model.provider).toBe("demo")
+  })
+
+  test.each<[string, string | Buffer, string[]]>([
+    ["an empty file", "", [' is empty: README, "Configuration", has a file to start from.']],
+    ["comments alone", "# nothing\n", [' is empty: README, "Configuration", has a file to start from.']],
+    ["a list", "- a\n", [' must be a mapping of settings, such as "starters: [ U0123 ]".']],
+    ["a word", "hello\n", [' must be a mapping of settings, such as "starters: [ U0123 ]".']],
+    ["NUL bytes", "model: \0\n", [" has NUL bytes: save it as UTF-8 text (UTF-16 is not read)."]],
+    [
+      "UTF-16",
+      Buffer.from(`\uFEFF${LEAST}`, "utf16le"),
+      [" has NUL bytes: save it as UTF-8 text (UTF-16 is not read)."],
+    ],
+    ["Latin-1", Buffer.from("instructions: caf\xe9\n", "latin1"), [" is not UTF-8 text: save it as UTF-8."]],
+    ["a huge file", `#${"x".repeat(1_000_000)}`, [" is longer than a million bytes: is it the right file?"]],
+    [
+      "a setting twice",
+      `${LEAST}command: /a\ncommand: /b\n`,
+      ["3:1: this setting stands in the file twice: keep one."],
+    ],
+    [
+      "two documents",
+      `${LEAST}---\n${LEAST}`,
+      ["2:1: a second document begins here: keep one, without the --- line between."],
+    ],
+    ["an unknown tag", "model: !!js/function x\n", ["1:8: Unresolved tag: tag:yaml.org,2002:js/function."]],
+    [
+      "a bare star",
+      `${LEAST}approvals: [ { tool: *, do: deny } ]\n`,
+      ['2:22: Alias cannot be an empty string; a value that begins with * must be quoted, such as tool: "*".'],
+    ],
+    [
+      "a glob that begins with a bare star",
+      `${LEAST}approvals:\n  - tool: *_user\n    do: deny\n`,
+      [
+        ' Unresolved alias (the anchor must be set before the alias): _user; a value that begins with * must be quoted, such as "*_user".',
+      ],
+    ],
+    [
+      "a bare @name",
+      `${LEAST}starters: [ @alice ]\n`,
+      ["2:13: Plain value cannot start with reserved character @; put a person's id (U…) instead of a name."],
+    ],
+  ])("is refused in words when it is %s", (_, content, words) => {
+    expect(faults(content)).toEqual(words)
+  })
+
+  test("is refused quickly when a few aliases stand for gigabytes", () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, i) =>
+        `l${i}: &l${i} [${Array(10)
+          .fill(i ? `*l${i - 1}` : "x")
+          .join()}]`,
+    )
+    expect(faults(levels.join("\n"))).toEqual([" Excessive alias count indicates a resource exhaustion attack."])
+  })
+
+  test("that is a folder, or is not there, is named with what to do", () => {
+    mkdirSync(join(folder, "dir"))
+    const at = (path: string) => readConfig({ ...ENV, COUNTERSIGN_CONFIG: path })
+    expect(at(join(folder, "dir"))).toEqual({
+      ok: false,
+      faults: [`${join(folder, "dir")} is a folder: name the file in COUNTERSIGN_CONFIG.`],
+    })
+    expect(readConfig(ENV)).toEqual({
+      ok: false,
+      faults: [
+        './countersign.yaml does not exist: write it (README, "Configuration", has a file to start from), or name another in COUNTERSIGN_CONFIG.',
+      ],
+    })
+  })
+})
+
+describe("a setting of the wrong form is one sentence with line, place and remedy", () => {
+  test.each<[string, string[]]>([
+    [
+      "aprovers: [ U1 ]",
+      [
+        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, admins, selfApproval, expiresIn, startWithin, maxAsksPerTurn, approvals, audit, redis.',
+      ],
+    ],
+    [
+      'approvers: "U1 U2"',
+      [
+        '2: approvers must be a list of users (U…), user groups (S…) and private channels (C…), not "U1 U2": write [ U1, U2 ].',
+      ],
+    ],
+    [
+      "approvers: U1",
+      [
+        '2: approvers must be a list of users (U…), user groups (S…) and private channels (C…), not "U1": write [ U1 ].',
+      ],
+    ],
+    ["starters: 5", ["2: starters must be a list of users (U…) and user groups (S…), not 5."]],
+    ["starters: { U1: true }", ["2: starters must be a list of users (U…) and user groups (S…), not a mapping."]],
+    ["starters:", ["2: starters is empty: put a list of users (U…) and user groups (S…) (a # begins a comment)."]],
+    ["starters: [ alice ]", ["2: starters[0] must be a user's id (U…) or a user group's id (S…), not \"alice\"."]],
+    [
+      'starters: [ U1, "@alice" ]',
+      [
+        "2: starters[1] must be a user's id (U…) or a user group's id (S…), not the name \"@alice\": Slack copies a person's id from their profile's menu.",
+      ],
+    ],
+    [
+      "starters: [ C1 ]",
+      [
+        "2: starters[0] must be a user's id (U…) or a user group's id (S…), not \"C1X\", a channel's id (C…).".replace(
+          "C1",
+          "C1",
+        ),
+      ],
+    ],
+    ["starters: [ 123 ]", ["2: starters[0] must be a user's id (U…) or a user group's id (S…), not 123."]],
+    [
+      'channels: [ "#ops" ]',
+      [
+        "2: channels[0] must be a channel's id (C…), not the name \"#ops\": Slack shows a channel's id at the end of the channel's details.",
+      ],
+    ],
+    ["channels:\n  - #ops", ["3: channels[0] is empty: put a channel's id (C…) (a # begins a comment)."]],
+    ["channels: [ U1 ]", ["2: channels[0] must be a channel's id (C…), not \"U1\", a user's id (U…)."]],
+    ["expiresIn: 60", ["2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not 60."]],
+    ["expiresIn: 1h30m", ['2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not "1h30m".']],
+    ["expiresIn: 1.5h", ['2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not "1.5h".']],
+    ["expiresIn: -1h", ['2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not "-1h".']],
+    ["expiresIn: 0s", ['2: expiresIn must be at least 1s, not "0s".']],
+    ["expiresIn: 11y", ['2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not "11y".']],
+    ["startWithin: 3654d", ['2: startWithin must be at most 3653d (ten years), not "3654d".']],
+    ["startWithin: 999999999999d", ['2: startWithin must be at most 3653d (ten years), not "999999999999d".']],
+    [
+      "startWithin: 99999999999999999999d",
+      ['2: startWithin must be a duration, such as 30s, 15m, 12h or 14d, not "99999999999999999999d".'],
+    ],
+    ["selfApproval: yes", ['2: selfApproval must be true, false or confirm, not "yes".']],
+    ["selfApproval: flase", ['2: selfApproval must be true, false or confirm, not "flase".']],
+    ["maxAsksPerTurn: 0", ["2: maxAsksPerTurn must be a whole number of cards from 1 to 100, not 0."]],
+    ["maxAsksPerTurn: 2.5", ["2: maxAsksPerTurn must be a whole number of cards from 1 to 100, not 2.5."]],
+    ['maxAsksPerTurn: "10"', ['2: maxAsksPerTurn must be a whole number of cards from 1 to 100, not "10".']],
+    [
+      "command: agent",
+      ['2: command must be the slash command, such as /agent: at most 32 characters, no blanks, not "agent".'],
+    ],
+    ["tools: ./ops.mjs", ['2: tools must be a list of files, such as [ ./tools/ops.mjs ], not "./ops.mjs".']],
+    [
+      "approvals: { tool: a }",
+      ['2: approvals must be a list of rules, such as [ { tool: "get_*", do: allow } ], not a mapping.'],
+    ],
+    ["approvals:\n  - { tool: a, do: alow }", ['3: approvals[0].do must be allow, ask or deny, not "alow".']],
+    ["approvals:\n  - { tool: a }", ["3: approvals[0].do is missing: put allow, ask or deny."]],
+    [
+      "approvals:\n  - { do: ask }",
+      ["3: approvals[0].tool is missing: put a tool's name; * stands for any characters, ? for one."],
+    ],
+    [
+      'approvals: [ { tool: "a[bc]", do: ask } ]',
+      [
+        '2: approvals[0].tool must be a tool\'s name (letters, digits, _ and -); * stands for any characters, ? for one, not "a[bc]".',
+      ],
+    ],
+    [
+      "approvals:\n  - { tool: a, when: { env: prod }, do: ask }",
+      ['3: approvals[0] has no setting "when"; there are tool, do, approvers, selfApproval, expiresIn, startWithin.'],
+    ],
+    [
+      "approvals: [ { tool: a, do: ask, approvers: [] } ]",
+      ["2: approvals[0].approvers is empty, so nobody could approve: leave it out, and the file's approvers decide."],
+    ],
+    [
+      "approvals: [ { tool: a, do: allow, approvers: [ U1 ] } ]",
+      [
+        "2: approvals[0] asks nobody: approvers, selfApproval, expiresIn and startWithin belong to a rule with do: ask.",
+      ],
+    ],
+    [
+      'approvals: [ { tool: "*", do: ask }, { tool: deploy, do: deny } ]',
+      ["2: approvals[1] is never reached: approvals[0] matches the same tools, and the first match wins."],
+    ],
+    [
+      "approvals: [ { tool: a, do: ask }, { tool: a, do: deny } ]",
+      ["2: approvals[1] is never reached: approvals[0] matches the same tools, and the first match wins."],
+    ],
+    ["audit: C0AUDIT", ['2: audit must be a mapping, such as { channel: C0AUDIT }, not "C0AUDIT".']],
+    ["audit: {}", ["2: audit.channel is missing: put a channel's id (C…)."]],
+    ["audit: { channel: C1, args: plain }", ['2: audit.args must be masked or digest, not "plain".']],
+    ['redis: { prefix: "a{b}" }', ['2: redis.prefix must be a word of letters, digits, _, . and -, not "a{b}".']],
+    ["redis: { shards: 0 }", ["2: redis.shards must be a whole number of shards from 1 to 1024, not 0."]],
+    ["redis: { url: redis://x }", ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded.']],
+    [
+      "__proto__: { a: 1 }",
+      [
+        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, admins, selfApproval, expiresIn, startWithin, maxAsksPerTurn, approvals, audit, redis.',
+      ],
+    ],
+  ])("%s", (line, words) => {
+    expect(faults(`${LEAST}${line}\n`)).toEqual(words)
+  })
+})
+
+describe("the model", () => {
+  test.each<[string, string[]]>([
+    ["command: /a", ['1: model is missing: put "model: { provider: … }", with openai-compatible, anthropic or demo.']],
+    ["model: demo", ["1: model must be a mapping with provider: openai-compatible, anthropic or demo."]],
+    ["model: { provider: openai }", ['1: model.provider must be openai-compatible, anthropic or demo, not "openai".']],
+    ["model: {}", ["1: model.provider must be openai-compatible, anthropic or demo, not nothing."]],
+    [
+      "model: { provider: demo, model: x }",
+      ['1: model has no setting "model"; there are provider, maxTurns, maxTokens.'],
+    ],
+    [
+      "model: { provider: anthropic }",
+      [
+        "1: model.model is missing: put the model's name, as its provider writes it.",
+        '1: model.apiKey must name an environment variable, such as "${OPENAI_API_KEY}".',
+      ],
+    ],
+    [
+      "model: { provider: openai-compatible, model: x }",
+      ["1: model.baseUrl is missing: put an address, such as https://api.openai.com/v1."],
+    ],
+    [
+      "model: { provider: anthropic, model: x, apiKey: sk-plain }",
+      [
+        '1: model.apiKey must name an environment variable, such as "${OPENAI_API_KEY}": a key does not belong into the file.',
+      ],
+    ],
+    [
+      'model: { provider: anthropic, model: x, apiKey: "${NO_SUCH}" }',
+      ["1: model.apiKey uses ${NO_SUCH}, but NO_SUCH is not set: set it in the environment the bot is started in."],
+    ],
+    [
+      'model: { provider: anthropic, model: x, apiKey: "${SLACK_BOT_TOKEN}" }',
+      ["1: model.apiKey must not use ${SLACK_BOT_TOKEN}: that is the bot's own secret, and this goes to the model."],
+    ],
+    [
+      'model: { provider: anthropic, model: "${MODEL}", apiKey: "${OPENAI_API_KEY}" }',
+      ["1: model.model is taken as it stands: ${NAME} works in apiKey and baseUrl only."],
+    ],
+    [
+      'model: { provider: openai-compatible, model: x, baseUrl: "${NO_SUCH}/v1" }',
+      ["1: model.baseUrl uses ${NO_SUCH}, but NO_SUCH is not set: set it in the environment the bot is started in."],
+    ],
+    ...[
+      "http://api.example.com",
+      "http://127.0.0.1.example.com",
+      "https://me:pw@api.example.com",
+      "ftp://127.0.0.1",
+      "api.example.com",
+      "",
+    ].map((url): [string, string[]] => [
+      `model: { provider: openai-compatible, model: x, baseUrl: "${url}" }`,
+      [
+        "1: model.baseUrl must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost).",
+      ],
+    ]),
+  ])("%s", (line, words) => {
+    expect(faults(`${line}\n`)).toEqual(words)
+  })
+
+  test.each(["http://127.0.0.1:11434/v1", "http://localhost/v1", "http://[::1]:8080", "https://api.example.com"])(
+    "may be at %s, without a key",
+    (baseUrl) => {
+      const { config: read } = config(`model: { provider: openai-compatible, model: x, baseUrl: "${baseUrl}" }`)
+      expect(read.model).toEqual({
+        provider: "openai-compatible",
+        model: "x",
+        baseUrl,
+        maxTurns: 20,
+        maxTokens: 200_000,
+      })
+    },
+  )
+
+  test("takes its address from the environment, whose value is kept out of every message", () => {
+    const text = 'model: { provider: openai-compatible, model: x, baseUrl: "https://${HOST}/v1" }'
+    const { config: read, secrets } = config(text, { HOST: "llm.example.com" })
+    expect(read.model).toMatchObject({ baseUrl: "https://llm.example.com/v1" })
+    expect(secrets).toContain("llm.example.com")
+    expect(faults(text, { HOST: "user:hunter2@x" }).join()).not.toContain("hunter2")
+  })
+
+  test("leaves ${NAME} in the instructions as it stands", () => {
+    expect(config(`${LEAST}instructions: "\${OPENAI_API_KEY}"`).config.instructions).toBe("${OPENAI_API_KEY}")
+  })
+})
+
+describe("the environment", () => {
+  const bare = { SLACK_BOT_TOKEN: undefined, SLACK_APP_TOKEN: undefined }
+  test.each<[string, NodeJS.ProcessEnv, string[]]>([
+    [
+      "no token",
+      bare,
+      [
+        "SLACK_BOT_TOKEN is missing: put the token that begins with xoxb- (your Slack app's page, OAuth & Permissions).",
+        "SLACK_APP_TOKEN is missing: put the token that begins with xapp- (your Slack app's page, Basic Information, App-Level Tokens); or, for HTTP instead of Socket Mode, set SLACK_SIGNING_SECRET and PORT.",
+      ],
+    ],
+    [
+      "tokens of nothing",
+      { SLACK_BOT_TOKEN: " ", SLACK_APP_TOKEN: "" },
+      [
+        "SLACK_BOT_TOKEN is missing: put the token that begins with xoxb- (your Slack app's page, OAuth & Permissions).",
+        "SLACK_APP_TOKEN is missing: put the token that begins with xapp- (your Slack app's page, Basic Information, App-Level Tokens); or, for HTTP instead of Socket Mode, set SLACK_SIGNING_SECRET and PORT.",
+      ],
+    ],
+    [
+      "swapped tokens",
+      { SLACK_BOT_TOKEN: "xapp-1", SLACK_APP_TOKEN: "xoxb-1" },
+      [
+        "SLACK_BOT_TOKEN must begin with xoxb- and have no blanks (your Slack app's page, OAuth & Permissions).",
+        "SLACK_APP_TOKEN must begin with xapp- and have no blanks (your Slack app's page, Basic Information, App-Level Tokens).",
+      ],
+    ],
+    [
+      "a token with a line end",
+      { SLACK_BOT_TOKEN: "xoxb-1\n" },
+      ["SLACK_BOT_TOKEN must begin with xoxb- and have no blanks (your Slack app's page, OAuth & Permissions)."],
+    ],
+    [
+      "both ways to Slack",
+      { SLACK_SIGNING_SECRET: "12345678" },
+      ["SLACK_APP_TOKEN and SLACK_SIGNING_SECRET are both set: keep the first for Socket Mode, the second for HTTP."],
+    ],
+    [
+      "HTTP without a port",
+      { SLACK_APP_TOKEN: undefined, SLACK_SIGNING_SECRET: "12345678" },
+      ["PORT is missing: with SLACK_SIGNING_SECRET, put the port that Slack's requests come to."],
+    ],
+    ["a wrong port", { PORT: "70000" }, ["PORT must be a port from 1 to 65535, not 70000."]],
+    ["a port in words", { PORT: "http" }, ['PORT must be a port from 1 to 65535, not "http".']],
+    [
+      "Slack over plain http",
+      { SLACK_API_URL: "http://slack.example.com/api/" },
+      [
+        'SLACK_API_URL must be an https address (http is for this machine alone: 127.0.0.1, localhost), not "http://slack.example.com/api/".',
+      ],
+    ],
+    [
+      "no Redis address",
+      { REDIS_URL: "localhost:6379" },
+      ["REDIS_URL must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS."],
+    ],
+    [
+      "a Redis address with a password and a wrong database",
+      { REDIS_URL: "redis://:hunter2@h/x" },
+      ["REDIS_URL must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS."],
+    ],
+    [
+      "an unknown log level",
+      { LOG_LEVEL: "loud" },
+      ['LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud".'],
+    ],
+  ])("with %s is refused in words", (_, env, words) => {
+    expect(faults(LEAST, env)).toEqual(words)
+  })
+
+  test("and the file are told about together", () => {
+    expect(faults(`${LEAST}expiresIn: 5\nstarters: x\n`, { SLACK_BOT_TOKEN: "x", PORT: "0" })).toEqual([
+      "SLACK_BOT_TOKEN must begin with xoxb- and have no blanks (your Slack app's page, OAuth & Permissions).",
+      "PORT must be a port from 1 to 65535, not 0.",
+      "2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not 5.",
+      '3: starters must be a list of users (U…) and user groups (S…), not "x".',
+    ])
+  })
+
+  test("chooses HTTP, a stand-in for Slack, another Redis; and their secrets are known", () => {
+    const { config: read, secrets } = config(LEAST, {
+      SLACK_APP_TOKEN: undefined,
+      SLACK_SIGNING_SECRET: "12345678",
+      PORT: "3000",
+      SLACK_API_URL: "http://127.0.0.1:4000/api",
+      REDIS_URL: "rediss://user:p%40ss@redis.example.com:6380/2",
+      LOG_LEVEL: "debug",
+    })
+    expect(read.slack).toEqual({
+      botToken: "xoxb-1-secret",
+      apiUrl: "http://127.0.0.1:4000/api/",
+      transport: { kind: "http", signingSecret: "12345678", port: 3_000 },
+    })
+    expect(read.redis.url).toBe("rediss://user:p%40ss@redis.example.com:6380/2")
+    expect(read.logLevel).toBe("debug")
+    expect(secrets).toEqual(["xoxb-1-secret", "12345678", "p%40ss", "p@ss"])
+  })
+
+  test("never finds its tokens in a message", () => {
+    const said = faults("model: 1\n", {
+      SLACK_BOT_TOKEN: "hunter2-a",
+      SLACK_APP_TOKEN: "hunter2-b",
+      REDIS_URL: "hunter2-c",
+    })
+    expect(said.length).toBe(4)
+    expect(said.join()).not.toContain("hunter2")
+  })
+})
