@@ -1,0 +1,180 @@
+/**
+ * Draws blocks as Slack draws them: a pure function of the blocks and their place. No picture is ever fetched: an image
+ * shows its alternative text and its address.
+ */
+import type {
+  ActionsBlock,
+  Button,
+  ContextBlock,
+  ImageBlock,
+  ImageElement,
+  InputBlock,
+  KnownBlock,
+  SectionBlock,
+} from "@slack/types"
+import { button, type Child, el } from "../dom.ts"
+import { drawPassages } from "../text/draw.ts"
+import { readMarkdown } from "../text/markdown.ts"
+import { readRich } from "../text/rich.ts"
+import { confirmed } from "./confirm.ts"
+import { drawInput, type InputElement } from "./inputs.ts"
+import type { Block } from "../wire.ts"
+import { drawLabel, drawText, type Place } from "./place.ts"
+
+let drawn = 0
+
+const unknown = (type: string): HTMLElement =>
+  el("p", { class: "unsupported" }, `Slack would show a “${type}” here; this page does not draw it.`)
+
+function drawButton(element: Button, block: string, place: Place): HTMLElement {
+  const action_id = element.action_id ?? ""
+  const attributes = {
+    class: element.style === undefined ? "btn" : `btn btn-${element.style}`,
+    "aria-label": element.accessibility_label,
+    title: element.url,
+    "data-control": `${block}/${action_id}`,
+  }
+  const press = async (): Promise<void> => {
+    if (node.getAttribute("aria-busy") === "true") return
+    if (element.confirm !== undefined && !(await confirmed(element.confirm, place.names))) return
+    node.setAttribute("aria-busy", "true")
+    const value = element.value === undefined ? {} : { value: element.value }
+    await place.press({ action_id, block_id: block, ...value }, node)
+    node.removeAttribute("aria-busy")
+  }
+  const node = button(drawLabel(element.text, place.names), attributes, () => void press())
+  return node
+}
+
+function image(element: ImageElement | ImageBlock): HTMLElement {
+  const address = "image_url" in element ? element.image_url : "a Slack file"
+  return el(
+    "span",
+    { class: "image", role: "img", "aria-label": element.alt_text },
+    element.alt_text,
+    el("small", {}, address),
+  )
+}
+
+interface Interactive {
+  type: string
+  action_id?: string
+}
+
+function drawElement(element: Interactive, block: string, place: Place): HTMLElement {
+  if (element.type === "button") return drawButton(element as Button, block, place)
+  if (element.type === "image") return image(element as unknown as ImageElement)
+  const input = drawInput(element as InputElement, {
+    place,
+    block,
+    id: `control-${(drawn += 1)}`,
+    name: placeholder(element),
+    describedBy: undefined,
+    optional: true,
+    changed: (value, from) => {
+      const chosen = value === undefined ? {} : { value }
+      void place.press({ action_id: element.action_id ?? "", block_id: block, ...chosen }, from)
+    },
+  })
+  return input ?? unknown(element.type)
+}
+
+const placeholder = (element: object): string | undefined =>
+  "placeholder" in element ? (element as { placeholder?: { text: string } }).placeholder?.text : undefined
+
+function section(block: SectionBlock, place: Place): HTMLElement {
+  const fields = block.fields?.map((text) => drawText(text, place.names)) ?? []
+  return el(
+    "div",
+    { class: "section" },
+    el(
+      "div",
+      { class: "section-body" },
+      block.text && drawText(block.text, place.names),
+      fields.length > 0 && el("div", { class: "fields" }, ...fields),
+    ),
+    block.accessory && el("div", { class: "accessory" }, drawElement(block.accessory, block.block_id ?? "", place)),
+  )
+}
+
+const context = (block: ContextBlock, place: Place): HTMLElement =>
+  el(
+    "div",
+    { class: "context" },
+    ...block.elements.map((element) => (element.type === "image" ? image(element) : drawText(element, place.names))),
+  )
+
+const actions = (block: ActionsBlock, place: Place): HTMLElement =>
+  el("div", { class: "actions" }, ...block.elements.map((element) => drawElement(element, block.block_id ?? "", place)))
+
+const singleControl = ["plain_text_input", "number_input", "static_select"]
+
+function input(block: InputBlock, place: Place): HTMLElement {
+  const id = `control-${(drawn += 1)}`
+  const blockId = block.block_id ?? ""
+  const error = place.errors[blockId]
+  const label = drawLabel(block.label, place.names)
+  const optional = block.optional === true
+  const grouped = !singleControl.includes(block.element.type)
+  const control = drawInput(block.element as InputElement, {
+    place,
+    block: blockId,
+    id,
+    name: grouped ? block.label.text : undefined,
+    describedBy: error === undefined && block.hint === undefined ? undefined : `${id}-says`,
+    optional,
+    changed: (value, from) => {
+      if (block.dispatch_action !== true) return
+      const chosen = value === undefined ? {} : { value }
+      const action_id = "action_id" in block.element ? (block.element.action_id ?? "") : ""
+      void place.press({ action_id, block_id: blockId, ...chosen }, from)
+    },
+  })
+  if (error !== undefined) control?.setAttribute("aria-invalid", "true")
+  const mark = optional && el("span", { class: "optional" }, " (optional)")
+  return el(
+    "div",
+    { class: "input-block", "data-block": blockId },
+    grouped ? el("div", { class: "label" }, ...label, mark) : el("label", { for: id, class: "label" }, ...label, mark),
+    control ?? unknown(block.element.type),
+    says(id, error, block.hint && drawText(block.hint, place.names)),
+  )
+}
+
+function says(id: string, error: string | undefined, hint: Child): Child {
+  if (error === undefined && !hint) return undefined
+  return el(
+    "div",
+    { id: `${id}-says`, class: "says" },
+    error !== undefined && el("p", { class: "error", role: "alert" }, error),
+    hint,
+  )
+}
+
+function drawBlock(block: KnownBlock, place: Place): HTMLElement {
+  switch (block.type) {
+    case "header":
+      return el("h3", { class: "header", dir: "auto" }, ...drawLabel(block.text, place.names))
+    case "section":
+      return section(block, place)
+    case "context":
+      return context(block, place)
+    case "divider":
+      return el("hr")
+    case "rich_text":
+      return drawPassages(readRich(block), place.names)
+    case "markdown":
+      return drawPassages(readMarkdown(block.text), place.names)
+    case "actions":
+      return actions(block, place)
+    case "input":
+      return input(block, place)
+    case "image":
+      return image(block)
+    default:
+      return unknown(block.type)
+  }
+}
+
+export const drawBlocks = (blocks: Block[], place: Place): HTMLElement =>
+  el("div", { class: "blocks" }, ...blocks.map((block) => drawBlock(block as unknown as KnownBlock, place)))

@@ -1,0 +1,57 @@
+/** A small panel that makes the local Slack misbehave, to see that the bot copes. */
+import { button, el, fill, on } from "../dom.ts"
+import type { Outcome, Rule } from "../wire.ts"
+
+interface Trick {
+  name: string
+  says: string
+  rule: Rule
+}
+
+const tricks: Trick[] = [
+  {
+    name: "Lose a reply",
+    says: "The next message is posted, but the bot never hears so.",
+    rule: { do: "lose_reply", times: 1 },
+  },
+  { name: "Answer slowly", says: "Every call takes four seconds.", rule: { do: "delay", ms: 4000 } },
+  { name: "Rate limit", says: "The next five calls get a 429.", rule: { do: "ratelimit", times: 5 } },
+  { name: "Drop the socket", says: "The bot's connections are cut once.", rule: { do: "drop_socket", times: 1 } },
+]
+
+const same = (a: Rule, b: Rule): boolean => a["do"] === b["do"] && a["method"] === b["method"]
+
+export function makeMisbehave(set: (rules: Rule[]) => Promise<Outcome>) {
+  const list = el("ul", { class: "tricks", "aria-label": "Ways to misbehave" })
+  const says = el("p", { class: "says", role: "status" })
+  const stop = button("Behave again", { class: "btn" }, () => void apply([]))
+  const node = el("div", { class: "misbehave" }, list, stop, says)
+  let current: Rule[] = []
+
+  async function apply(rules: Rule[]): Promise<void> {
+    const { ok, error } = await set(rules)
+    says.textContent = ok ? "" : `That did not work: ${error ?? "no reason given"}.`
+  }
+
+  function show(rules: Rule[]): void {
+    current = rules
+    stop.hidden = rules.length === 0
+    fill(
+      list,
+      tricks.map(({ name, says: what, rule }) => {
+        const active = rules.some((one) => same(one, rule))
+        const toggle = (): void => void apply(active ? current.filter((one) => !same(one, rule)) : [...current, rule])
+        return {
+          key: name,
+          version: String(active),
+          build: () => {
+            const box = el("input", { type: "checkbox", role: "switch", checked: active, "data-control": name })
+            on(box, { change: toggle })
+            return el("li", {}, el("label", { class: "trick" }, box, el("span", {}, name), el("small", {}, what)))
+          },
+        }
+      }),
+    )
+  }
+  return { node, show }
+}

@@ -1,0 +1,118 @@
+/** The modal of the app that is open on top, as a form: it keeps what was typed when the app draws it anew. */
+import { drawBlocks } from "../cards/blocks.ts"
+import { problems, readValues, type Values, writeValues } from "../cards/fields.ts"
+import { drawLabel } from "../cards/place.ts"
+import { button, el, fill, icon, on } from "../dom.ts"
+import type { Names } from "../text/draw.ts"
+import type { Press, View } from "../wire.ts"
+
+export interface ModalActs {
+  /** Resolves to what went wrong, in words for the person, if anything did. */
+  submit(view: View, values: Values): Promise<string | undefined>
+  press(view: View, press: Press): Promise<string | undefined>
+  close(view: View): Promise<void>
+}
+
+interface Trouble {
+  view: string
+  errors: Record<string, string>
+  says: string | undefined
+}
+
+const none: Trouble = { view: "", errors: {}, says: undefined }
+
+export function makeModal(acts: ModalActs) {
+  let view: View | undefined
+  let names: Names = { me: "", of: () => undefined }
+  let trouble = none
+  let namesVersion = ""
+  const node = el("dialog", { class: "modal", "aria-labelledby": "modal-title" })
+  const close = (): void => void (view && acts.close(view))
+
+  const tell = (now: View, errors: Record<string, string>, says: string | undefined): void => {
+    trouble = { view: now.id, errors, says }
+    draw()
+  }
+
+  async function submit(form: HTMLFormElement, now: View, send: HTMLElement): Promise<void> {
+    if (send.getAttribute("aria-busy") === "true") return
+    const wrong = problems(form)
+    if (Object.keys(wrong).length > 0) {
+      tell(now, wrong, undefined)
+      node.querySelector<HTMLElement>("[aria-invalid]")?.focus()
+      return
+    }
+    send.setAttribute("aria-busy", "true")
+    const says = await acts.submit(now, readValues(form))
+    send.removeAttribute("aria-busy")
+    tell(now, {}, says)
+  }
+
+  function build(now: View, before: HTMLElement | undefined): HTMLFormElement {
+    const errors = { ...now.errors, ...(trouble.view === now.id ? trouble.errors : {}) }
+    const says = trouble.view === now.id ? trouble.says : undefined
+    const press = async (made: Press): Promise<void> => {
+      const problem = await acts.press(now, { ...made, state: { values: readValues(form) } })
+      if (problem !== undefined) tell(now, {}, problem)
+    }
+    const send =
+      now.submit &&
+      el(
+        "button",
+        { type: "submit", class: "btn btn-primary", "data-control": "submit" },
+        ...drawLabel(now.submit, names),
+      )
+    const dismiss = now.close === undefined ? ["Cancel"] : drawLabel(now.close, names)
+    const form = el(
+      "form",
+      { novalidate: true, tabindex: -1 },
+      el(
+        "header",
+        {},
+        el("h2", { id: "modal-title" }, ...(now.title === undefined ? [] : drawLabel(now.title, names))),
+        button(icon("close"), { "aria-label": "Close", class: "quiet" }, close),
+      ),
+      drawBlocks(now.blocks, { names, errors, press }),
+      el(
+        "footer",
+        {},
+        says !== undefined && el("p", { class: "error", role: "alert" }, says),
+        button(dismiss, { class: "btn", "data-control": "close" }, close),
+        send,
+      ),
+    )
+    if (before !== undefined) writeValues(form, readValues(before))
+    return on(form, { submit: (event) => (event.preventDefault(), send && void submit(form, now, send)) })
+  }
+
+  function draw(): void {
+    if (view === undefined) return
+    const now = view
+    const version = JSON.stringify([now, trouble, namesVersion])
+    fill(node, [{ key: now.id, version, build: (before) => build(now, before) }])
+  }
+
+  on(node, { cancel: (event) => (event.preventDefault(), close()) })
+
+  /** Shows the topmost view, or none. */
+  function show(next: View | undefined, withNames: Names, version: string): void {
+    const opened = next !== undefined && next.id !== view?.id
+    view = next
+    names = withNames
+    namesVersion = version
+    if (opened) trouble = none
+    if (next === undefined) {
+      if (node.open) node.close()
+      fill(node, [])
+      return
+    }
+    draw()
+    if (!node.open) node.showModal()
+    if (opened) firstControl(node)?.focus()
+  }
+  return { node, show }
+}
+
+const firstControl = (node: HTMLElement): HTMLElement | null =>
+  node.querySelector<HTMLElement>(".input-block input, .input-block textarea, .input-block select") ??
+  node.querySelector<HTMLElement>("footer button")

@@ -1,0 +1,100 @@
+/** What the local Slack tells this page and what the page may ask of it. Nothing here draws. */
+import type * as workspace from "../workspace.ts"
+
+export type { Block, Message, Notification, View } from "../workspace.ts"
+
+/** One way to misbehave; the local Slack knows which there are. */
+export type Rule = Record<string, unknown>
+export type State = workspace.State<Rule>
+export type Person = State["people"][number]
+export type Channel = State["channels"][number]
+
+/** What a person saw of something done: `response` is the app's own answer, `error` what Slack says when there is none. */
+export interface Outcome {
+  ok: boolean
+  error?: string
+  response?: unknown
+}
+
+export interface Press {
+  action_id: string
+  block_id: string
+  value?: string
+  state?: unknown
+}
+
+async function post(path: string, body: object): Promise<Outcome> {
+  try {
+    const reply = await fetch(`/sandbox/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    })
+    const outcome: Outcome = await reply.json()
+    return outcome
+  } catch {
+    return { ok: false, error: "no_connection" }
+  }
+}
+
+export const send = (as: string, channel: string, thread_ts: string | undefined, text: string): Promise<Outcome> =>
+  post("message", { as, channel, thread_ts, text })
+
+export const click = (as: string, at: { channel: string; ts: string } | { view_id: string }, press: Press) =>
+  post("click", { as, ...at, ...press })
+
+export const submit = (as: string, view_id: string, values: unknown): Promise<Outcome> =>
+  post("submit", { as, view_id, values })
+
+export const close = (as: string, view_id: string): Promise<Outcome> => post("close", { as, view_id })
+export const openHome = (as: string): Promise<Outcome> => post("home", { as })
+export const misbehave = (rules: Rule[]): Promise<Outcome> => post("misbehave", { rules })
+
+async function readState(as: string): Promise<State | undefined> {
+  const reply = await fetch(`/sandbox/state?as=${encodeURIComponent(as)}`)
+  if (!reply.ok) return undefined
+  const state: State = await reply.json()
+  return state
+}
+
+export interface Watch {
+  /** Reads again now, and tells. */
+  refresh(): void
+  stop(): void
+}
+
+/**
+ * Tells what `as` sees, now and after every change, and whether the local Slack can be reached. Changes that come while
+ * a read is under way lead to one more read, however many they were.
+ */
+export function watch(as: string, told: (state: State) => void, reachable: (yes: boolean) => void): Watch {
+  let reading = false
+  let again = false
+  let stopped = false
+  const read = async (): Promise<void> => {
+    again = true
+    if (reading) return
+    reading = true
+    while (again && !stopped) {
+      again = false
+      const state = await readState(as).catch(() => undefined)
+      if (stopped) return
+      reachable(state !== undefined)
+      if (state !== undefined) told(state)
+    }
+    reading = false
+  }
+  const events = new EventSource(`/sandbox/events?as=${encodeURIComponent(as)}`)
+  const refresh = (): void => void read()
+  events.addEventListener("change", refresh)
+  events.addEventListener("open", refresh)
+  events.addEventListener("error", () => reachable(false))
+  refresh()
+  return {
+    refresh,
+    stop() {
+      stopped = true
+      events.close()
+    },
+  }
+}
