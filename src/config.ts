@@ -24,7 +24,7 @@ export type ApprovalRule = Settings["approvals"][number]
 type Transport = { kind: "socket"; appToken: string } | { kind: "http"; signingSecret: string; port: number }
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+type LogLevel = (typeof LOG_LEVELS)[number]
 
 // A token is never repeated in a message, not even a wrong one: it may be another's.
 const token = (prefix: string, where: string) =>

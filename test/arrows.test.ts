@@ -37,7 +37,7 @@ const KNOWN_TO: Record<string, readonly string[]> = {
   ioredis: ["store"],
   "@ai-sdk/anthropic": ["agent/model"],
   "@ai-sdk/openai-compatible": ["agent/model"],
-  "@ai-sdk/provider": ["agent"],
+  "@ai-sdk/provider": ["agent", "sandbox/demo"],
   yaml: ["config"],
   pino: ["log.ts"],
 }
