@@ -52,7 +52,10 @@ export interface Held {
   /** Redis' clock or the process's, ms: good enough to see that something is due; the transition judges by its own `now`. */
   now(): number
   /** Changes the run; `want` names texts to read along. Rejects when the run is no longer ours to change. */
-  apply<O>(transition: (run: Run, now: number) => Tried<O>, want?: string[]): Promise<{ outcome: O; wanted: (string | undefined)[] }>
+  apply<O>(
+    transition: (run: Run, now: number) => Tried<O>,
+    want?: string[],
+  ): Promise<{ outcome: O; wanted: (string | undefined)[] }>
   /** As apply, for the result of an attempt: kept and tried again until it is stored, also without the lease. */
   deliver<O>(transition: (run: Run, now: number) => Tried<O>): Promise<O>
   texts(fields: string[]): Promise<(string | undefined)[]>
@@ -89,7 +92,10 @@ export async function advance(held: Held, agent: Agent, signals: Signals = {}): 
       for (const task of closed ? [] : tasksOf(run, held.now())) {
         const name = nameOf(task)
         if (underway.has(name)) continue
-        underway.set(name, once(held, agent, task, abort).finally(() => underway.delete(name)))
+        underway.set(
+          name,
+          once(held, agent, task, abort).finally(() => underway.delete(name)),
+        )
       }
       if (underway.size === 0) return
       const idle = new AbortController()
@@ -112,7 +118,8 @@ async function once(held: Held, agent: Agent, task: Task, signal: AbortSignal): 
 }
 
 /** A transition without a tale of its own. */
-export const stepped = (step: ReturnType<typeof expire>): Tried<undefined> => (step ? { step, outcome: undefined } : { outcome: undefined })
+export const stepped = (step: ReturnType<typeof expire>): Tried<undefined> =>
+  step ? { step, outcome: undefined } : { outcome: undefined }
 
 function limitOf(run: Run, agent: Agent): string | undefined {
   if (run.turns >= agent.maxTurns) return `maxTurns (${agent.maxTurns})`
@@ -123,7 +130,9 @@ function limitOf(run: Run, agent: Agent): string | undefined {
 async function turn(held: Held, agent: Agent, signal: AbortSignal): Promise<void> {
   const limit = limitOf(held.run(), agent)
   if (limit !== undefined) {
-    await held.apply((run, now) => stepped(run.calls.length === 0 ? end(run, { how: "incomplete", words: limit }, now) : undefined))
+    await held.apply((run, now) =>
+      stepped(run.calls.length === 0 ? end(run, { how: "incomplete", words: limit }, now) : undefined),
+    )
     return
   }
   const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)

@@ -30,7 +30,9 @@ export async function perform(held: Held, agent: Agent, call: Call, signal: Abor
 }
 
 const textsOf = (call: Call): string[] =>
-  call.answered === undefined ? [`args:${call.id}`] : [`args:${call.id}`, `req:${call.answered}`, `answer:${call.answered}`]
+  call.answered === undefined
+    ? [`args:${call.id}`]
+    : [`args:${call.id}`, `req:${call.answered}`, `answer:${call.answered}`]
 
 function questionOf(call: Call, request?: string, answer?: string): { request?: Request; answer?: Answer } {
   if (call.answered === undefined || request === undefined || answer === undefined) return {}
@@ -80,7 +82,14 @@ async function execute(held: Held, agent: Agent, how: Execution): Promise<void> 
   return suspend(held, agent, how, attempt.id, raised.request, ms)
 }
 
-async function suspend(held: Held, agent: Agent, how: Execution, attempt: string, request: Request, ms: number): Promise<void> {
+async function suspend(
+  held: Held,
+  agent: Agent,
+  how: Execution,
+  attempt: string,
+  request: Request,
+  ms: number,
+): Promise<void> {
   const { call } = how
   const [taken] = await held.texts([`req:${request.id}`])
   if (taken !== undefined) {
@@ -97,7 +106,14 @@ async function suspend(held: Held, agent: Agent, how: Execution, attempt: string
   if (!asked) await deliver(held, agent, how, attempt, failure(refusalOutput(request)), ms)
 }
 
-async function deliver(held: Held, agent: Agent, how: Execution, attempt: string, result: ToolResult, ms: number): Promise<void> {
+async function deliver(
+  held: Held,
+  agent: Agent,
+  how: Execution,
+  attempt: string,
+  result: ToolResult,
+  ms: number,
+): Promise<void> {
   const { call, args } = how
   const written = await resultOf(agent, call, args, result, ms)
   await held.deliver((run, now) =>
@@ -105,10 +121,21 @@ async function deliver(held: Held, agent: Agent, how: Execution, attempt: string
   )
 }
 
-async function resultOf(agent: Agent, call: Call, args: string, result: ToolResult, ms: number, outcome?: string): Promise<Result> {
+async function resultOf(
+  agent: Agent,
+  call: Call,
+  args: string,
+  result: ToolResult,
+  ms: number,
+  outcome?: string,
+): Promise<Result> {
   const { id, ref, tool } = call
   const told = (await agent.observe?.resolved?.({ id, ref, tool, args }, result, ms)) ?? result
-  return { message: resultMessage(ref, tool, told), isError: told.isError, outcome: outcome ?? (told.isError ? "error" : "ok") }
+  return {
+    message: resultMessage(ref, tool, told),
+    isError: told.isError,
+    outcome: outcome ?? (told.isError ? "error" : "ok"),
+  }
 }
 
 async function settle(held: Held, agent: Agent, call: Call, result: ToolResult, outcome: string): Promise<void> {
@@ -141,7 +168,10 @@ function doubtResult(ask: Ask): ToolResult {
   const settled = ask.settled
   const who = settled?.by ? (settled.by.name ?? settled.by.user) : "a person"
   if (settled?.ok && settled.choice === "done") {
-    return { output: `done: ${who} says that it was done. It was not executed again; its output is not known.`, isError: false }
+    return {
+      output: `done: ${who} says that it was done. It was not executed again; its output is not known.`,
+      isError: false,
+    }
   }
   const why = settled?.reason === "expired" ? "nobody could say in time" : `${who} recorded it as failed`
   return failure(`failed: outcome unknown. The attempt was interrupted, ${why}. It was not executed again.`)

@@ -24,7 +24,13 @@ export type Guarded =
   | { do: "result"; result: ToolResult; why: string }
 
 /** Decides about one call before it starts; may hand back other args than the model's, which are then what is shown and run. */
-export type Guard = (call: { run: Run; id: string; ref: string; tool: Tool; args: string }) => Promise<Guarded & { args?: string }>
+export type Guard = (call: {
+  run: Run
+  id: string
+  ref: string
+  tool: Tool
+  args: string
+}) => Promise<Guarded & { args?: string }>
 
 /** Who watches a run's steps: hooks and metrics of a host. Purely informed; what it throws is the host's fault. */
 export interface Observe {
@@ -33,7 +39,11 @@ export interface Observe {
   /** A call suspended: its Request is about to be asked. */
   suspended?(call: { id: string; ref: string; tool: string }, request: Request, ms: number): void
   /** A call has its result, whatever it came to; may hand back another one. */
-  resolved?(call: { id: string; ref: string; tool: string; args: string }, result: ToolResult, ms: number): Promise<ToolResult>
+  resolved?(
+    call: { id: string; ref: string; tool: string; args: string },
+    result: ToolResult,
+    ms: number,
+  ): Promise<ToolResult>
 }
 
 /** A transcript entry: the result of one call, as the model will read it. */
@@ -61,7 +71,12 @@ async function planOne(run: Run, agent: Agent, call: TurnCall, id: string, asks:
   const args = call.args ?? call.raw
   const answered = async (args: string, result: ToolResult, why: string): Promise<Planned> => {
     const told = (await agent.observe?.resolved?.({ id, ref: call.ref, tool: call.tool, args }, result, 0)) ?? result
-    const next = { do: "result", message: resultMessage(call.ref, call.tool, told), isError: told.isError, why } as const
+    const next = {
+      do: "result",
+      message: resultMessage(call.ref, call.tool, told),
+      isError: told.isError,
+      why,
+    } as const
     return { ref: call.ref, tool: call.tool, effects: tool?.effects ?? "once", args, digest: sha256(args), next }
   }
   if (!tool) return answered(args, failure(`Unknown tool: ${call.tool}`), "unknown tool")
@@ -72,20 +87,35 @@ async function planOne(run: Run, agent: Agent, call: TurnCall, id: string, asks:
   const changed = guarded.args === undefined ? undefined : faultOf(tool, final)
   if (changed !== undefined) return answered(final, failure(changed), "bad args")
   if (guarded.do === "result") return answered(final, guarded.result, guarded.why)
-  const base = { ref: call.ref, tool: call.tool, effects: tool.effects ?? "once", args: final, digest: sha256(final) } as const
+  const base = {
+    ref: call.ref,
+    tool: call.tool,
+    effects: tool.effects ?? "once",
+    args: final,
+    digest: sha256(final),
+  } as const
   if (guarded.do === "run") return { ...base, next: { do: "run" } }
   if (asks >= agent.maxAsksPerTurn) {
-    return answered(final, failure(`not asked: at most ${agent.maxAsksPerTurn} approvals per turn; ask for fewer at a time`), "too many asks")
+    return answered(
+      final,
+      failure(`not asked: at most ${agent.maxAsksPerTurn} approvals per turn; ask for fewer at a time`),
+      "too many asks",
+    )
   }
   if (refusedEnough(run, base, MAX_REFUSALS)) {
-    return answered(final, failure(`not asked again: this very call was declined ${MAX_REFUSALS} times in this run`), "declined before")
+    return answered(
+      final,
+      failure(`not asked again: this very call was declined ${MAX_REFUSALS} times in this run`),
+      "declined before",
+    )
   }
   agent.observe?.suspended?.({ id, ref: call.ref, tool: call.tool }, guarded.request, 0)
   return { ...base, next: { do: "ask", request: guarded.request, rule: guarded.rule } }
 }
 
 function faultOf(tool: Tool, args: string): string | undefined {
-  if (args.length > MAX_ARGS) return `the arguments have ${args.length} characters; nobody can check more than ${MAX_ARGS}`
+  if (args.length > MAX_ARGS)
+    return `the arguments have ${args.length} characters; nobody can check more than ${MAX_ARGS}`
   const value: unknown = JSON.parse(args)
   if (canonical(value) !== args) return "the arguments are not canonical JSON"
   return checkArgs(tool, value)

@@ -54,7 +54,9 @@ function callAfter(call: Call, ask: Ask, settled: Settled): Call {
   const yes = { ask: ask.id, at: settled.at, within: ask.rule.startWithin }
   if (!settled.ok) return { ...call, state: "decided", ask: ask.id }
   if (ask.from === "doubt") {
-    return settled.choice === "again" ? { ...rest, state: "ready", ask: ask.id, yes } : { ...call, state: "decided", ask: ask.id }
+    return settled.choice === "again"
+      ? { ...rest, state: "ready", ask: ask.id, yes }
+      : { ...call, state: "decided", ask: ask.id }
   }
   return ask.from === "tool" ? { ...rest, state: "ready", answered: ask.id, yes } : { ...rest, state: "ready", yes }
 }
@@ -116,25 +118,35 @@ const refusedAs = (outcome: Outcome): string => {
 
 /** The record of an attempt that decided nothing. `repeats`: how many like it were answered without a fact of their own. */
 function refuse(run: Run, now: number, tried: Attempted, ask: Ask, outcome: Outcome, repeats: number): Step {
-  return step(run, now, [
-    {
-      what: "refused",
-      via: tried.via,
-      by: tried.who.person,
-      ...about(ask),
-      version: tried.version,
-      outcome: refusedAs(outcome),
-      cause: tried.cause,
-      ...(repeats > 0 ? { repeats } : {}),
-    },
-  ], { show: "" })
+  return step(
+    run,
+    now,
+    [
+      {
+        what: "refused",
+        via: tried.via,
+        by: tried.who.person,
+        ...about(ask),
+        version: tried.version,
+        outcome: refusedAs(outcome),
+        cause: tried.cause,
+        ...(repeats > 0 ? { repeats } : {}),
+      },
+    ],
+    { show: "" },
+  )
 }
 
 /**
  * Answers an ask, if the person may and nobody was first. What is overdue is expired before anything else is looked at.
  * `archived` is the ask when its turn is over already; it can only be told about.
  */
-export function settle(run: Run, tried: Attempted, now: number, options: { archived?: Ask; repeats?: number } = {}): Tried<Outcome> {
+export function settle(
+  run: Run,
+  tried: Attempted,
+  now: number,
+  options: { archived?: Ask; repeats?: number } = {},
+): Tried<Outcome> {
   const late = expire(run, now)
   const current = late?.run ?? run
   const ask = askOf(current, tried.ask) ?? options.archived
@@ -179,7 +191,12 @@ function answerOf(tried: Attempted, how: Settled): Answer {
     const data = how.choice ? { ...tried.data, choice: how.choice } : (tried.data ?? { output: "approved" })
     return { id: tried.ask, ok: true, data }
   }
-  return { id: tried.ask, ok: false, ...(tried.note === undefined ? {} : { data: { note: tried.note } }), reason: "declined" }
+  return {
+    id: tried.ask,
+    ok: false,
+    ...(tried.note === undefined ? {} : { data: { note: tried.note } }),
+    reason: "declined",
+  }
 }
 
 export type CancelOutcome = { kind: "cancelled" } | { kind: "over"; how: string } | { kind: "denied"; why: Denial }
@@ -197,11 +214,20 @@ export function cancel(
   if (run.ended) return { outcome: { kind: "over", how: run.ended.how } }
   const right = mayCancel(by.people, run.requester, by.who)
   if (!right.ok) {
-    const entry: Entry = { what: "refused", via: by.via, by: by.who.person, outcome: `cancel: ${right.why}`, cause: by.cause }
+    const entry: Entry = {
+      what: "refused",
+      via: by.via,
+      by: by.who.person,
+      outcome: `cancel: ${right.why}`,
+      cause: by.cause,
+    }
     return { step: step(run, now, [entry], { show: "" }), outcome: { kind: "denied", why: right.why } }
   }
   if (run.cancelled) return { outcome: { kind: "cancelled" } }
-  return { step: cancelled(run, { by: by.who.person, via: by.via, cause: by.cause }, now), outcome: { kind: "cancelled" } }
+  return {
+    step: cancelled(run, { by: by.who.person, via: by.via, cause: by.cause }, now),
+    outcome: { kind: "cancelled" },
+  }
 }
 
 /** The cancelling itself, by a person or (without `by`) the bot. */
@@ -209,7 +235,13 @@ export function cancelled(run: Run, how: { by?: Person; via: Via; cause: string;
   const texts: Record<string, string> = {}
   const who = how.by ? { by: how.by } : {}
   const entries: Entry[] = [
-    { what: "cancelled", via: how.via, ...who, cause: how.cause, ...(how.words === undefined ? {} : { note: how.words }) },
+    {
+      what: "cancelled",
+      via: how.via,
+      ...who,
+      cause: how.cause,
+      ...(how.words === undefined ? {} : { note: how.words }),
+    },
   ]
   let next: Run = { ...run, cancelled: { ...who, via: how.via, at: now, cause: how.cause } }
   for (const ask of openAsks(run)) {
@@ -238,7 +270,12 @@ export function shown(run: Run, askId: string, now: number): Step | undefined {
  * Raises an ask about a call: an ask and its Request, with the card it is owed. Its deadline is the rule's or the
  * Request's own, whichever is sooner.
  */
-export function raise(run: Run, call: Call, how: { request: Request; from: Ask["from"]; rule: Rule }, now: number): Step {
+export function raise(
+  run: Run,
+  call: Call,
+  how: { request: Request; from: Ask["from"]; rule: Rule },
+  now: number,
+): Step {
   const own = how.request.expiresAt === undefined ? undefined : instantOf(how.request.expiresAt)
   const ask: Ask = {
     id: how.request.id,
@@ -258,7 +295,11 @@ export function raise(run: Run, call: Call, how: { request: Request; from: Ask["
     { ...withCall(run, next), asks: [...run.asks, ask] },
     now,
     [{ what: "asked", via: "bot", ...about(ask), outcome: ask.from }],
-    { texts: { [`req:${ask.id}`]: JSON.stringify(how.request) }, slots: [{ name: `card:${ask.id}`, data: "{}" }], show: "cards" },
+    {
+      texts: { [`req:${ask.id}`]: JSON.stringify(how.request) },
+      slots: [{ name: `card:${ask.id}`, data: "{}" }],
+      show: "cards",
+    },
   )
 }
 

@@ -7,8 +7,8 @@ import type { Person } from "./fact.ts"
 /** A user (`U…`, `W…`), a user group (`S…`) or the members of a channel (`C…`), by id. */
 export type Principal = string
 
-/** `confirm`: the requester alone confirms (no second person is meant). */
-export type SelfApproval = "no" | "yes" | "confirm"
+/** Whether the requester may approve; `confirm`: the requester alone does (no second person is meant). */
+export type SelfApproval = boolean | "confirm"
 
 /** The policy that applied when an ask was made; stored with it, so that a later change of the file weakens nothing. */
 export interface Rule {
@@ -97,7 +97,7 @@ export function mayDecide(rule: Rule, requester: Person, who: Who, approve: bool
     if (rule.selfApproval === "confirm") return no("requester only")
     const right = listed(rule.approvers, who)
     if (!right.ok) return right
-    return own && rule.selfApproval === "no" ? no("own request") : YES
+    return own && !rule.selfApproval ? no("own request") : YES
   })
 }
 
@@ -125,7 +125,10 @@ export type Decision = { do: "allow" } | { do: "deny"; rule: string } | { do: "a
 
 /** `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. */
 export function globMatches(glob: string, name: string): boolean {
-  const source = glob.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`).replaceAll("*", ".*").replaceAll("?", ".")
+  const source = glob
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".")
   return new RegExp(`^${source}$`, "su").test(name)
 }
 

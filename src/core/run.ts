@@ -168,7 +168,12 @@ export function readRun(text: string): Run {
 }
 
 /** Begins a step: `run` as it becomes, with its facts chained. */
-export function step(run: Run, now: number, entries: readonly Entry[], rest: Partial<Omit<Step, "run" | "facts">> = {}): Step {
+export function step(
+  run: Run,
+  now: number,
+  entries: readonly Entry[],
+  rest: Partial<Omit<Step, "run" | "facts">> = {},
+): Step {
   const { facts, tip } = chain(run.id, run.facts, now, entries)
   return { run: { ...run, facts: tip }, facts, texts: {}, drop: [], append: [], slots: [], show: "rest", ...rest }
 }
@@ -215,7 +220,8 @@ export function wakeAt(run: Run): number {
 
 /** Running and not in doubt: someone should hold the run. */
 export const isUnderway = (call: Call, run: Run): boolean =>
-  call.state === "running" && !(call.ask !== undefined && askOf(run, call.ask)?.from === "doubt" && !askOf(run, call.ask)?.settled)
+  call.state === "running" &&
+  !(call.ask !== undefined && askOf(run, call.ask)?.from === "doubt" && !askOf(run, call.ask)?.settled)
 
 /** What the run's next worker needs: the transcript, for a model turn, or the calls. */
 export function nextOf(run: Run): "model" | "calls" | "" {

@@ -73,7 +73,10 @@ export interface Planned {
   args: string
   digest: string
   /** run: may start · ask: a Request of the guard · result: it is answered at once, with this transcript entry. */
-  next: { do: "run" } | { do: "ask"; request: Request; rule: Rule } | { do: "result"; message: string; isError: boolean; why: string }
+  next:
+    | { do: "run" }
+    | { do: "ask"; request: Request; rule: Rule }
+    | { do: "result"; message: string; isError: boolean; why: string }
 }
 
 /** A model's answer: kept whole; its calls are planned, or it is the final answer. */
@@ -84,7 +87,10 @@ export function took(
 ): Step | undefined {
   if (run.ended || run.cancelled || run.calls.length > 0) return undefined
   const { retry: _retry, ...rest } = run
-  const usage = { prompt: run.usage.prompt + turn.usage.prompt, completion: run.usage.completion + turn.usage.completion }
+  const usage = {
+    prompt: run.usage.prompt + turn.usage.prompt,
+    completion: run.usage.completion + turn.usage.completion,
+  }
   const next: Run = { ...rest, turns: run.turns + 1, usage }
   if (turn.planned.length === 0) {
     const said = step(next, now, [], { append: [turn.message], texts: { answer: turn.text } })
@@ -120,8 +126,14 @@ export function askedAgain(run: Run, callId: string, request: Request, now: numb
   const before = run.asks.find((ask) => ask.id === call?.yes?.ask)
   if (!call || !before || call.state !== "ready" || run.cancelled) return undefined
   const { yes: _yes, answered: _answered, ...rest } = call
-  const again: Call = before.from === "doubt" && call.answered !== undefined ? { ...rest, answered: call.answered } : rest
-  return raise(withCall(run, again), again, { request, from: before.from === "tool" ? "tool" : "guard", rule: before.rule }, now)
+  const again: Call =
+    before.from === "doubt" && call.answered !== undefined ? { ...rest, answered: call.answered } : rest
+  return raise(
+    withCall(run, again),
+    again,
+    { request, from: before.from === "tool" ? "tool" : "guard", rule: before.rule },
+    now,
+  )
 }
 
 /** Marks a call as running, before it runs. A yes that has aged is not used: the call must be asked about again. */
@@ -131,7 +143,14 @@ export function starting(run: Run, callId: string, attempt: Attempt, now: number
   if (!call || call.state !== "ready" || run.cancelled || run.ended) return { outcome: { kind: "no" } }
   if (call.yes && call.yes.at + call.yes.within < now) return { outcome: { kind: "stale yes" } }
   const ran = ranOf(run, call, "running")
-  const entry: Entry = { what: "started", via: "bot", call: call.id, tool: call.tool, args: call.digest, cause: attempt.id }
+  const entry: Entry = {
+    what: "started",
+    via: "bot",
+    call: call.id,
+    tool: call.tool,
+    args: call.digest,
+    cause: attempt.id,
+  }
   return {
     step: step(withCall(ran, { ...call, state: "running", attempt: { ...attempt, at: now } }), now, [entry]),
     outcome: { kind: "go" },
@@ -181,7 +200,16 @@ function closeDoubt(run: Run, call: Call, now: number): Step | undefined {
   if (!ask) return undefined
   const cause = `result:${call.attempt?.id ?? ""}`
   const settled = { ok: true, choice: "done", via: "bot", at: now, cause } as const
-  const entry: Entry = { what: "settled", via: "bot", ask: ask.id, call: call.id, tool: call.tool, args: call.digest, outcome: "known", cause }
+  const entry: Entry = {
+    what: "settled",
+    via: "bot",
+    ask: ask.id,
+    call: call.id,
+    tool: call.tool,
+    args: call.digest,
+    outcome: "known",
+    cause,
+  }
   return step(withAsk(run, { ...ask, settled }), now, [entry], { show: "cards" })
 }
 
@@ -245,7 +273,11 @@ export function end(run: Run, how: Omit<Ended, "at">, now: number): Step | undef
 export const backOff = (count: number): number => Math.min(1000 * 2 ** (count - 1), 300_000)
 
 /** The model could not be asked: again later, or (after `limit` retries) the run has failed. */
-export function stumbled(run: Run, how: { words: string; retryable: boolean; retryAfter?: number; limit: number }, now: number): Step | undefined {
+export function stumbled(
+  run: Run,
+  how: { words: string; retryable: boolean; retryAfter?: number; limit: number },
+  now: number,
+): Step | undefined {
   if (run.ended || run.cancelled || run.calls.length > 0) return undefined
   const count = (run.retry?.count ?? 0) + 1
   if (!how.retryable || count > how.limit) return end(run, { how: "failed", words: how.words }, now)
@@ -259,7 +291,7 @@ export function stumbled(run: Run, how: { words: string; retryable: boolean; ret
  */
 export function doubted(
   run: Run,
-  how: { mine: (attempt: Attempt) => boolean; rule: Rule; mint: (call: Call) => Request },
+  how: { mine: (attempt: Attempt) => boolean; ruleOf: (tool: string) => Rule; mint: (call: Call) => Request },
   now: number,
 ): Step | undefined {
   let all: Step | undefined
@@ -271,7 +303,7 @@ export function doubted(
       all = merge(all, step(withCall(current, { ...rest, state: "ready" }), now, []))
       continue
     }
-    const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.rule
+    const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call.tool)
     all = merge(all, raise(current, call, { request: how.mint(call), from: "doubt", rule }, now))
   }
   return all

@@ -2,7 +2,12 @@
  * The demo's model: it reads the conversation and answers by a few fixed rules, so that the sandbox needs no account
  * and no network. Speaks the AI SDK's provider specification like any other model; knows nothing of runs or Slack.
  */
-import type { LanguageModelV3, LanguageModelV3Content, LanguageModelV3Message, LanguageModelV3Prompt } from "@ai-sdk/provider"
+import type {
+  LanguageModelV3,
+  LanguageModelV3Content,
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+} from "@ai-sdk/provider"
 
 const SERVICES = ["web", "api", "worker"]
 
@@ -25,7 +30,8 @@ function wishesOf(text: string): Wish[] {
     const service = SERVICES.find((name) => clause.includes(name)) ?? "web"
     if (/\brestart|\breboot|\bbounce/u.test(clause)) return [{ tool: "restart_service", args: { service } }]
     const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
-    if (/\bscale|\breplica/u.test(clause) && count !== undefined) return [{ tool: "scale_service", args: { service, replicas: Number(count) } }]
+    if (/\bscale|\breplica/u.test(clause) && count !== undefined)
+      return [{ tool: "scale_service", args: { service, replicas: Number(count) } }]
     return /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u.test(clause) ? [{ tool: "get_status", args: { service } }] : []
   })
 }
@@ -83,7 +89,12 @@ function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
   const [first] = wishes
   if (!first) {
     const examples = EXAMPLES.map((example) => `- \`${example}\``).join("\n")
-    return [{ type: "text", text: `I look after three services: **web**, **api** and **worker**. Try one of these:\n\n${examples}` }]
+    return [
+      {
+        type: "text",
+        text: `I look after three services: **web**, **api** and **worker**. Try one of these:\n\n${examples}`,
+      },
+    ]
   }
   const asks = wishes.filter((wish) => wish.tool !== "get_status")
   const looksFirst = asks.length === 1 && wishes.length === 1
@@ -93,7 +104,9 @@ function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
     return [{ type: "text", text }, ...callsOf([{ tool: "get_status", args: { service } }], turn)]
   }
   if (turn === 0 || (turn === 1 && looksFirst)) {
-    const text = looksFirst ? whyOf(first, resultsOf(since)) : "These steps don't depend on each other, so I ask for all of them at once."
+    const text = looksFirst
+      ? whyOf(first, resultsOf(since))
+      : "These steps don't depend on each other, so I ask for all of them at once."
     return [{ type: "text", text: asks.length === 0 ? "Let me look." : text }, ...callsOf(wishes, turn)]
   }
   return [{ type: "text", text: reportOf(looksFirst ? resultsOf(since).slice(1) : resultsOf(since)) }]

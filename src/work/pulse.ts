@@ -1,0 +1,31 @@
+/**
+ * One look at Redis a second for the whole process, so that idling costs one command a second: what others committed,
+ * and what has become due, wakes the loops of this process. Own commits wake them at once and need no pulse.
+ */
+import type { Log } from "../log.ts"
+import type { Peeked, Store } from "../store/store.ts"
+
+/** Calls `beat` with what stands in Redis, every `everyMs`; a failed look is skipped. Returns the stop. */
+export function startPulse(store: Store, beat: (seen: Peeked) => void, log: Log, everyMs = 1000): () => void {
+  let looking = false
+  let quiet = false
+  const timer = setInterval(() => {
+    if (looking) return
+    looking = true
+    store
+      .peek()
+      .then((seen) => {
+        if (quiet) log.info("Redis answers again")
+        quiet = false
+        beat(seen)
+      })
+      .catch((error: unknown) => {
+        if (!quiet) log.error({ err: error }, "Redis does not answer; nothing is lost, work goes on when it does")
+        quiet = true
+      })
+      .finally(() => {
+        looking = false
+      })
+  }, everyMs)
+  return () => clearInterval(timer)
+}

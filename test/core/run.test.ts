@@ -1,0 +1,386 @@
+import { describe, expect, test } from "vitest"
+import fc from "fast-check"
+import { cancel, cancelled, expire, raise, settle, shown } from "../../src/core/ask.ts"
+import type { Attempted } from "../../src/core/ask.ts"
+import { brokenAt } from "../../src/core/fact.ts"
+import { indexesOf, merge, nextOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
+import type { Run } from "../../src/core/run.ts"
+import {
+  askedAgain,
+  decided,
+  doubted,
+  end,
+  finished,
+  starting,
+  stumbled,
+  suspended,
+  took,
+} from "../../src/core/turn.ts"
+import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
+import type { Life, Want } from "./life.ts"
+
+const yes = (ask: string, user = "U0APP1", more: Partial<Attempted> = {}): Attempted => ({
+  ask,
+  version: 1,
+  ok: true,
+  who: member(user),
+  via: "click",
+  cause: `${user}:${ask}:1.1`,
+  ...more,
+})
+const attempt = (id: string, owner = "me") => ({ id, owner, at: 0 })
+const done = (ref: string) => ({ message: result(ref), isError: false, outcome: "ok" })
+const call = (run: Run, index = 0) => {
+  const found = run.calls[index]
+  if (!found) throw new Error(`no call ${index}`)
+  return found
+}
+
+describe("an ask", () => {
+  test("is settled once; whoever comes later is told who won", () => {
+    let life = take(newLife(), [{ do: "ask" }], 2000)
+    const first = settle(life.run, yes("ask-1-1"), 3000)
+    expect(first.outcome).toMatchObject({ kind: "recorded" })
+    life = commit(life, first.step)
+    const second = settle(life.run, yes("ask-1-1", "U0APP2", { ok: false }), 3001)
+    expect(second.outcome).toMatchObject({
+      kind: "settled",
+      ask: { settled: { ok: true, by: { user: "U0APP1" }, at: 3000 } },
+    })
+    life = commit(life, second.step)
+    expect(life.run.asks[0]?.settled).toMatchObject({ ok: true, at: 3000 })
+    expect(life.facts.at(-1)).toMatchObject({ what: "refused", outcome: "already settled", by: { user: "U0APP2" } })
+  })
+
+  test("knows a repeated delivery of the click that settled it, and writes nothing for it", () => {
+    const life = take(newLife(), [{ do: "ask" }], 2000)
+    const after = commit(life, settle(life.run, yes("ask-1-1"), 3000).step)
+    expect(settle(after.run, yes("ask-1-1"), 4000)).toEqual({ outcome: { kind: "recorded", ask: after.run.asks[0] } })
+  })
+
+  test("is expired by whoever looks first after its deadline, a yes included", () => {
+    const life = take(newLife(), [{ do: "ask" }], 2000)
+    const late = settle(life.run, yes("ask-1-1"), 2000 + RULE.expiresIn)
+    expect(late.outcome).toMatchObject({
+      kind: "settled",
+      ask: { settled: { ok: false, reason: "expired", via: "timer" } },
+    })
+    expect(late.step?.facts.map((fact) => `${fact.what} ${fact.outcome}`)).toEqual([
+      "expired expired",
+      "refused too late",
+    ])
+    expect(JSON.parse(late.step?.texts["answer:ask-1-1"] ?? "")).toEqual({
+      id: "ask-1-1",
+      ok: false,
+      data: { note: "the card could not be delivered before 1970-01-01 00:01 UTC" },
+      reason: "expired",
+    })
+  })
+
+  test("is still open one millisecond before its deadline", () => {
+    const life = take(newLife(), [{ do: "ask" }], 2000)
+    expect(expire(life.run, 2000 + RULE.expiresIn - 1)).toBeUndefined()
+    expect(settle(life.run, yes("ask-1-1"), 2000 + RULE.expiresIn - 1).outcome.kind).toBe("recorded")
+  })
+
+  test.each([
+    ["an outsider", { who: member("U0OUT") }, "not listed"],
+    ["the requester, who is no approver", { who: member("U0REQ") }, "not listed"],
+    ["a guest", { who: { ...member("U0APP1"), standing: "guest" as const } }, "guest"],
+    ["somebody of another organisation", { who: { ...member("U0APP1"), standing: "foreign" as const } }, "foreign"],
+    ["a deactivated account", { who: { ...member("U0APP1"), standing: "deactivated" as const } }, "deactivated"],
+    [
+      "somebody whose standing can't be looked up",
+      { who: { ...member("U0APP1"), standing: "unknown" as const } },
+      "cannot check",
+    ],
+  ])("refuses %s, and stays open", (_name, more, why) => {
+    const life = take(newLife(), [{ do: "ask" }], 2000)
+    const tried = settle(life.run, yes("ask-1-1", "U0OUT", more), 3000)
+    expect(tried.outcome).toMatchObject({ kind: "denied", why })
+    expect(openAsks(tried.step?.run ?? life.run)).toHaveLength(1)
+    expect(tried.step?.facts).toMatchObject([{ what: "refused", outcome: why }])
+  })
+
+  test("may be declined by the requester, never approved", () => {
+    const rule = { ...RULE, approvers: ["U0REQ"] }
+    const life = newLife()
+    const turn = turnOf(life.run, [{ do: "ask" }])
+    const planned = turn.planned.map((one) => (one.next.do === "ask" ? { ...one, next: { ...one.next, rule } } : one))
+    const asked = commit(life, took(life.run, { ...turn, planned }, 2000))
+    expect(settle(asked.run, yes("ask-1-1", "U0REQ"), 3000).outcome).toMatchObject({
+      kind: "denied",
+      why: "own request",
+    })
+    expect(settle(asked.run, yes("ask-1-1", "U0REQ", { ok: false }), 3000).outcome.kind).toBe("recorded")
+  })
+
+  test("refuses a click on a version that is not the present one", () => {
+    const life = take(newLife(), [{ do: "ask" }], 2000)
+    expect(settle(life.run, yes("ask-1-1", "U0APP1", { version: 2 }), 3000).outcome.kind).toBe("changed")
+  })
+
+  test("can be told about when its turn is over", () => {
+    let life = take(newLife(), [{ do: "ask" }], 2000)
+    life = commit(life, settle(life.run, yes("ask-1-1", "U0APP1", { ok: false }), 3000).step)
+    life = commit(life, decided(life.run, "1.1", done("call_1_1"), 3100))
+    expect(life.run.asks).toEqual([])
+    const archived = JSON.parse(life.texts.get("ask:ask-1-1") ?? "null")
+    expect(settle(life.run, yes("ask-1-1", "U0APP2"), 9000, { archived }).outcome).toMatchObject({ kind: "settled" })
+    expect(settle(life.run, yes("ask-1-1"), 9000).outcome).toEqual({ kind: "unknown" })
+  })
+})
+
+describe("a call", () => {
+  test("starts after its yes, and its yes ages", () => {
+    let life = take(newLife(), [{ do: "ask" }], 2000)
+    life = commit(life, settle(life.run, yes("ask-1-1"), 3000).step)
+    expect(wakeAt(life.run)).toBe(0)
+    expect(starting(life.run, "1.1", attempt("a"), 3000 + RULE.startWithin).outcome).toEqual({ kind: "go" })
+    expect(starting(life.run, "1.1", attempt("a"), 3001 + RULE.startWithin).outcome).toEqual({ kind: "stale yes" })
+    life = commit(life, askedAgain(life.run, "1.1", { id: "again", kind: "approval", prompt: "Run tool1" }, 20_000))
+    expect(call(life.run).state).toBe("asked")
+    expect(openAsks(life.run).map((ask) => ask.id)).toEqual(["again"])
+  })
+
+  test("is started by one attempt only", () => {
+    let life = take(newLife(), [{ do: "run" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a"), 2100).step)
+    expect(starting(life.run, "1.1", attempt("b"), 2200).outcome).toEqual({ kind: "no" })
+    expect(starting(life.run, "1.1", attempt("a"), 2200)).toEqual({ outcome: { kind: "go" } })
+  })
+
+  test("whose attempt is lost becomes a doubt, unless it may be repeated", () => {
+    let life = take(newLife(), [{ do: "run" }, { do: "run", effects: "repeatable" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a", "gone"), 2100).step)
+    life = commit(life, starting(life.run, "1.2", attempt("b", "gone"), 2100).step)
+    const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
+    life = commit(life, doubted(life.run, { mine: () => false, ruleOf: () => RULE, mint }, 3000))
+    expect(life.run.calls.map((one) => one.state)).toEqual(["running", "ready"])
+    expect(openAsks(life.run)).toMatchObject([{ id: "doubt-1", from: "doubt", call: "1.1" }])
+    expect(doubted(life.run, { mine: () => false, ruleOf: () => RULE, mint }, 3001)).toBeUndefined()
+    expect(settle(life.run, yes("doubt-1"), 3500).outcome.kind).toBe("choice missing")
+    const again = commit(life, settle(life.run, yes("doubt-1", "U0APP1", { choice: "again" }), 3500).step)
+    expect(call(again.run)).toMatchObject({ state: "ready", yes: { at: 3500 } })
+    const known = commit(life, settle(life.run, yes("doubt-1", "U0APP1", { choice: "done" }), 3500).step)
+    expect(call(known.run).state).toBe("decided")
+    const failed = commit(life, settle(life.run, yes("doubt-1", "U0APP1", { ok: false }), 3500).step)
+    expect(call(failed.run).state).toBe("decided")
+  })
+
+  test("in doubt takes the result of its own attempt, which closes the doubt, and no other's", () => {
+    let life = take(newLife(), [{ do: "run" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a", "slow"), 2100).step)
+    const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
+    life = commit(life, doubted(life.run, { mine: () => false, ruleOf: () => RULE, mint }, 3000))
+    expect(finished(life.run, "1.1", "other", done("call_1_1"), 4000)).toBeUndefined()
+    life = commit(life, finished(life.run, "1.1", "a", done("call_1_1"), 4000))
+    expect(imbalance(life.transcript)).toBeUndefined()
+    expect(JSON.parse(life.texts.get("ask:doubt-1") ?? "null")).toMatchObject({ settled: { via: "bot" } })
+    expect(nextOf(life.run)).toBe("model")
+  })
+
+  test("that the tool suspended runs again with the answer, and can't suspend twice", () => {
+    let life = take(newLife(), [{ do: "run" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a"), 2100).step)
+    const how = { request: { id: "own", kind: "approval", prompt: "Really?" }, rule: RULE }
+    expect(suspended(life.run, "1.1", "b", how, 2200)).toBeUndefined()
+    life = commit(life, suspended(life.run, "1.1", "a", how, 2200))
+    life = commit(life, settle(life.run, yes("own"), 2300).step)
+    expect(call(life.run)).toMatchObject({ state: "ready", answered: "own" })
+    life = commit(life, starting(life.run, "1.1", attempt("c"), 2400).step)
+    expect(suspended(life.run, "1.1", "c", { ...how, request: { ...how.request, id: "own2" } }, 2500)).toBeUndefined()
+  })
+
+  test("keeps the sooner of the rule's and the Request's own deadline", () => {
+    const life = take(newLife(), [{ do: "run" }], 2000)
+    const near = { id: "n", kind: "approval", prompt: "?", expiresAt: "1970-01-01T00:00:10Z" }
+    const far = { ...near, id: "f", expiresAt: "9999-12-31T23:59:59Z" }
+    expect(
+      raise(life.run, call(life.run), { request: near, from: "tool", rule: RULE }, 3000).run.asks[0]?.expiresAt,
+    ).toBe(10_000)
+    expect(
+      raise(life.run, call(life.run), { request: far, from: "tool", rule: RULE }, 3000).run.asks[0]?.expiresAt,
+    ).toBe(63_000)
+  })
+})
+
+describe("a run", () => {
+  test("ends with the model's last words, and is due for deletion after its keep", () => {
+    const life = take(newLife(), [], 2000)
+    expect(life.run.ended).toEqual({ how: "done", at: 2000 })
+    expect(wakeAt(life.run)).toBe(3000)
+    expect(end(life.run, { how: "failed" }, 2001)).toBeUndefined()
+  })
+
+  test("retries the model with back-off, then fails with words", () => {
+    let life = newLife()
+    const how = { words: "the model is overloaded", retryable: true, limit: 2 }
+    life = commit(life, stumbled(life.run, how, 2000))
+    expect(wakeAt(life.run)).toBe(3000)
+    life = commit(life, stumbled(life.run, { ...how, retryAfter: 9000 }, 3000))
+    expect(wakeAt(life.run)).toBe(12_000)
+    life = commit(life, stumbled(life.run, how, 12_000))
+    expect(life.run.ended).toMatchObject({ how: "failed", words: "the model is overloaded" })
+  })
+
+  test("cancelled while asks are open settles them so, and ends when every call has its result", () => {
+    let life = take(newLife(), [{ do: "ask" }, { do: "run" }], 2000)
+    life = commit(life, starting(life.run, "1.2", attempt("a"), 2050).step)
+    const by = { who: member("U0REQ"), people: [], via: "command" as const, cause: "trigger-2" }
+    const tried = cancel(life.run, by, 2100)
+    expect(tried.outcome).toEqual({ kind: "cancelled" })
+    life = commit(life, tried.step)
+    expect(life.run.asks[0]?.settled).toMatchObject({ ok: false, reason: "cancelled" })
+    expect(life.run.ended).toBeUndefined()
+    life = commit(life, decided(life.run, "1.1", done("call_1_1"), 2200))
+    life = commit(life, finished(life.run, "1.2", "a", done("call_1_2"), 2300))
+    expect(life.run.ended).toMatchObject({ how: "cancelled" })
+    expect(imbalance(life.transcript)).toBeUndefined()
+    expect(cancel(life.run, { ...by, cause: "other" }, 2400).outcome).toEqual({ kind: "over", how: "cancelled" })
+  })
+
+  test("can't be cancelled by an outsider, and says so in a fact", () => {
+    const life = newLife()
+    const tried = cancel(life.run, { who: member("U0OUT"), people: ["U0APP1"], via: "command", cause: "x" }, 2000)
+    expect(tried.outcome).toEqual({ kind: "denied", why: "not listed" })
+    expect(tried.step?.facts).toMatchObject([{ what: "refused", outcome: "cancel: not listed" }])
+  })
+
+  test("is found by its requester and, while an ask is open, by those it waits for", () => {
+    let life = take(newLife(), [{ do: "ask" }], 2000)
+    expect(indexesOf(life.run).map(({ name }) => name)).toEqual(["requester:T1:U0REQ", "waits:U0APP1", "waits:U0APP2"])
+    life = commit(life, settle(life.run, yes("ask-1-1"), 2100).step)
+    expect(indexesOf(life.run).map(({ name }) => name)).toEqual(["requester:T1:U0REQ"])
+  })
+
+  test("of a newer format is handed back by name", () => {
+    const { run } = newLife()
+    expect(readRun(JSON.stringify(run))).toEqual(run)
+    expect(() => readRun(JSON.stringify({ ...run, format: 2 }))).toThrow(NewerFormat)
+    expect(() => readRun("[]")).toThrow("no run")
+  })
+})
+
+test("any mixture of calls, answers, crashes and cancels leaves a balanced transcript, one Answer an ask, an unbroken chain", () => {
+  const want = fc.record({
+    do: fc.constantFrom<Want["do"]>("run", "ask", "result"),
+    effects: fc.constantFrom<NonNullable<Want["effects"]>>("none", "repeatable", "once"),
+  })
+  const move = fc.record({
+    kind: fc.constantFrom(
+      "yes",
+      "no",
+      "again",
+      "start",
+      "finish",
+      "suspend",
+      "crash",
+      "expire",
+      "cancel",
+      "decide",
+      "shown",
+    ),
+    pick: fc.nat(7),
+    wait: fc.nat(9000),
+  })
+  fc.assert(
+    fc.property(fc.array(want, { minLength: 1, maxLength: 5 }), fc.array(move, { maxLength: 60 }), (wants, moves) => {
+      let now = 2000
+      let life: Life = take(newLife(), wants, now)
+      const answers = new Map<string, string>()
+      for (const { kind, pick, wait } of moves) {
+        now += wait
+        life = play(life, kind, pick, now)
+        for (const [field, text] of life.texts) {
+          if (!field.startsWith("answer:")) continue
+          expect(answers.get(field) ?? text).toBe(text)
+          answers.set(field, text)
+        }
+        expect(Number.isFinite(wakeAt(life.run))).toBe(true)
+      }
+      for (let round = 0; life.run.calls.length > 0 && round < 50; round += 1) {
+        now += RULE.expiresIn + 1
+        for (const kind of ["crash", "expire", "decide", "start", "finish"]) {
+          for (let pick = 0; pick < wants.length; pick += 1) life = play(life, kind, pick, now)
+        }
+      }
+      expect(life.run.calls).toEqual([])
+      expect(imbalance(life.transcript)).toBeUndefined()
+      expect(brokenAt(life.facts)).toBeUndefined()
+      expect(life.facts.length).toBe(life.run.facts.n)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+function play(life: Life, kind: string, pick: number, now: number): Life {
+  const { run } = life
+  const one = run.calls[pick % Math.max(run.calls.length, 1)]
+  const ask = run.asks[pick % Math.max(run.asks.length, 1)]
+  const person = { cause: `${kind}:${pick}:${now}` }
+  switch (kind) {
+    case "yes":
+    case "no":
+    case "again":
+      return ask
+        ? commit(
+            life,
+            settle(
+              run,
+              yes(ask.id, "U0APP1", { ...person, ok: kind !== "no", ...(kind === "again" ? { choice: "again" } : {}) }),
+              now,
+            ).step,
+          )
+        : life
+    case "start":
+      return one ? commit(life, starting(run, one.id, attempt(`a${now}`), now).step) : life
+    case "finish":
+      return one?.attempt ? commit(life, finished(run, one.id, one.attempt.id, done(one.ref), now)) : life
+    case "suspend":
+      return one?.attempt
+        ? commit(
+            life,
+            suspended(
+              run,
+              one.id,
+              one.attempt.id,
+              { request: { id: `own-${now}-${pick}-${life.facts.length}`, kind: "approval", prompt: "?" }, rule: RULE },
+              now,
+            ),
+          )
+        : life
+    case "crash":
+      return commit(
+        life,
+        doubted(
+          run,
+          {
+            mine: () => false,
+            ruleOf: () => RULE,
+            mint: (c) => ({ id: `doubt-${c.id}-${life.facts.length}`, kind: "doubt", prompt: "?" }),
+          },
+          now,
+        ),
+      )
+    case "expire":
+      return commit(life, expire(run, now))
+    case "cancel":
+      return commit(life, cancelled(run, { via: "cli", cause: "c" }, now))
+    case "shown":
+      return ask ? commit(life, shown(run, ask.id, now)) : life
+    default:
+      if (!one) return life
+      if (one.state === "decided" || (one.state === "ready" && run.cancelled))
+        return commit(life, decided(run, one.id, done(one.ref), now))
+      return one.yes && one.state === "ready" && one.yes.at + one.yes.within < now
+        ? commit(
+            life,
+            merge(
+              askedAgain(run, one.id, { id: `re-${now}-${life.facts.length}`, kind: "approval", prompt: "?" }, now),
+              undefined,
+            ),
+          )
+        : life
+  }
+}
