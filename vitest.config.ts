@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/redis.setup.ts"],
+    // What a test writes to disk and then imports is imported as Node does it, not through vite.
+    server: { deps: { external: [/\/\.data\//] } },
     // Most tests wait for Redis or a socket, so even two cores carry two files at once (vitest's default would be one).
     maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 20_000,

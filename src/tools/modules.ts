@@ -1,0 +1,99 @@
+/**
+ * Tools from the modules that the configuration lists: each file's default export is an array of tools.
+ * It checks their shape, and knows nothing of who may use them or what they do.
+ */
+import { existsSync } from "node:fs"
+import { setTimeout as after } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
+import type { Tool } from "../agent/tool.ts"
+
+/** What both model wires take as a function's name. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+const EFFECTS: ReadonlySet<unknown> = new Set([undefined, "none", "repeatable", "once"])
+const LOAD_MS = 10_000
+
+export type LoadedTools = { ok: true; tools: Tool[] } | { ok: false; faults: string[] }
+
+/**
+ * Imports the files (absolute paths) and gives their tools in order, or every fault at once, as sentences that begin
+ * with the file. A module that isn't through after `loadMs` (it awaits something at its top) is a fault as well.
+ */
+export async function loadTools(files: readonly string[], loadMs = LOAD_MS): Promise<LoadedTools> {
+  const faults: string[] = []
+  const tools = new Map<string, { tool: Tool; file: string }>()
+  for (const file of files) {
+    const loaded = await load(file, loadMs)
+    if (!loaded.ok) faults.push(`${file} ${loaded.fault}.`)
+    for (const [index, given] of loaded.ok ? loaded.list.entries() : []) {
+      const read = readTool(given, index)
+      const first = read.ok ? tools.get(read.tool.name) : undefined
+      if (!read.ok) faults.push(`${file}: ${read.fault}.`)
+      else if (first === undefined) tools.set(read.tool.name, { tool: read.tool, file })
+      else faults.push(`${file}: tool ${read.tool.name} is there twice, first in ${first.file}: rename one.`)
+    }
+  }
+  if (faults.length > 0) return { ok: false, faults }
+  return { ok: true, tools: [...tools.values()].map(({ tool }) => tool) }
+}
+
+async function load(file: string, ms: number): Promise<{ ok: true; list: unknown[] } | { ok: false; fault: string }> {
+  if (!existsSync(file)) return { ok: false, fault: "does not exist: correct its path in tools" }
+  const patience = new AbortController()
+  let loaded: unknown
+  try {
+    loaded = await Promise.race([
+      import(pathToFileURL(file).href),
+      after(ms, "late", { signal: patience.signal, ref: false }),
+    ])
+  } catch (error) {
+    return { ok: false, fault: `could not be loaded: ${wordsOf(error)}` }
+  } finally {
+    patience.abort()
+  }
+  if (loaded === "late") {
+    return { ok: false, fault: `was not loaded after ${ms / 1_000} s: it awaits something that does not come` }
+  }
+  const list = (loaded as { default?: unknown }).default
+  if (list === undefined) return { ok: false, fault: "has no default export: write export default [ … ]" }
+  if (!Array.isArray(list))
+    return { ok: false, fault: "must export an array of tools as its default: export default [ … ]" }
+  return { ok: true, list }
+}
+
+function wordsOf(error: unknown): string {
+  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const old = /unknown file extension/i.test(words)
+  return `${words.replace(/[.\s]+$/, "")}${old ? ": compile it to .mjs first, this Node reads JavaScript alone" : ""}`
+}
+
+function readTool(given: unknown, index: number): { ok: true; tool: Tool } | { ok: false; fault: string } {
+  if (typeof given !== "object" || given === null) {
+    return { ok: false, fault: `item ${index} of its default export must be a tool: { name, description, run }` }
+  }
+  const { name, description, inputSchema, effects, run } = given as Record<keyof Tool, unknown>
+  const rules: Array<[boolean, string]> = [
+    [typeof name === "string" && NAME.test(name), "must have a name of 1 to 64 letters, digits, _ or -"],
+    [typeof description === "string" && description.trim() !== "", "must have a description: the model chooses by it"],
+    [typeof run === "function", "must have a function run(args, ctx)"],
+    [
+      inputSchema === undefined || isJsonSchema(inputSchema),
+      'must have a JSON Schema of type "object" as inputSchema, or none',
+    ],
+    [EFFECTS.has(effects), "must have effects none, repeatable or once (left out: once)"],
+  ]
+  const broken = rules.filter(([kept]) => !kept).map(([, words]) => words)
+  if (broken.length === 0) return { ok: true, tool: given as Tool }
+  const called = typeof name === "string" && name !== "" ? name : `${index} (from 0)`
+  return { ok: false, fault: `tool ${called} ${broken.join(", and ")}` }
+}
+
+function isJsonSchema(schema: unknown): boolean {
+  // A zod object has a `type` of its own; it is no JSON Schema, and would let every argument pass.
+  return (
+    typeof schema === "object" &&
+    schema !== null &&
+    "type" in schema &&
+    schema.type === "object" &&
+    !("safeParse" in schema)
+  )
+}
