@@ -259,6 +259,18 @@ export function cancelled(run: Run, how: { by?: Person; via: Via; cause: string;
   return step(next, now, entries, { texts, show: "cards", slots: next.ended ? [{ name: "end", data: "{}" }] : [] })
 }
 
+/** An ask that can't be put to anybody is answered no ("cancelled") by the bot, so that the run doesn't wait in silence. */
+export function withdrawn(run: Run, askId: string, words: string, now: number): Step | undefined {
+  const ask = askOf(run, askId)
+  if (!ask || ask.settled || run.ended) return undefined
+  const cause = `withdrawn:${ask.id}`
+  const next = settled(run, ask, { ok: false, reason: "cancelled", via: "bot", at: now, cause })
+  return step(next, now, [{ what: "settled", via: "bot", ...about(ask), outcome: "cancelled", note: words, cause }], {
+    texts: answerText({ id: ask.id, ok: false, data: { note: words }, reason: "cancelled" }),
+    show: "cards",
+  })
+}
+
 /** The card of an ask was posted: the first time is a fact. */
 export function shown(run: Run, askId: string, now: number): Step | undefined {
   const ask = askOf(run, askId)
