@@ -3,6 +3,7 @@
  * It knows nothing of what the program is for.
  */
 import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { accessSync, constants } from "node:fs"
 import { createInterface } from "node:readline/promises"
 
@@ -79,8 +80,10 @@ function isExecutable(path: string): boolean {
 
 async function agreed(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
+  // At the end of the input (Ctrl-D) the question would stay open for ever.
+  const closed = once(lines, "close").then(() => "")
   try {
-    return /^\s*y(es)?\s*$/i.test(await lines.question(question))
+    return /^\s*y(es)?\s*$/i.test(await Promise.race([lines.question(question), closed]))
   } finally {
     lines.close()
   }
