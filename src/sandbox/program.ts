@@ -80,10 +80,11 @@ function isExecutable(path: string): boolean {
 
 async function agreed(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  // At the end of the input (Ctrl-D) the question would stay open for ever.
+  // Ctrl-C and Ctrl-D at the question reject it; at the end of a piped input it would stay open for ever.
   const closed = once(lines, "close").then(() => "")
+  const answer = lines.question(question).catch(() => "")
   try {
-    return /^\s*y(es)?\s*$/i.test(await Promise.race([lines.question(question), closed]))
+    return /^\s*y(es)?\s*$/i.test(await Promise.race([answer, closed]))
   } finally {
     lines.close()
   }
