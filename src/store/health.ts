@@ -1,0 +1,44 @@
+/**
+ * What a set-up check wants to know of a Redis: whether it keeps what it is given. It reports; what is a fault, and its
+ * remedy, is said elsewhere.
+ */
+import type { Connection } from "./connection.ts"
+
+export interface Health {
+  /** Such as `7.0.15`. Valkey reports the Redis version it is compatible with. */
+  version: string
+  /** `maxmemory-policy`; anything but `noeviction` lets Redis delete runs when memory is full. */
+  policy: string
+  /** Whether there is an append-only file. */
+  aof: boolean
+  /** How many replicas are connected. */
+  replicas: number
+  role: string
+  /** How far Redis' clock is ahead of ours, ms. */
+  clockSkewMs: number
+}
+
+export async function healthOf(connection: Connection): Promise<Health> {
+  const { client } = connection
+  const info = await connection.surely(() => client.info())
+  const fields = new Map(
+    info.split("\r\n").map((line) => [line.split(":", 1)[0] ?? "", line.slice(line.indexOf(":") + 1)]),
+  )
+  const before = Date.now()
+  const [seconds, micros] = await connection.surely(() => client.time())
+  const ours = (before + Date.now()) / 2
+  return {
+    version: fields.get("redis_version") ?? "",
+    policy: fields.get("maxmemory_policy") ?? "",
+    aof: fields.get("aof_enabled") === "1",
+    replicas: Number(fields.get("connected_slaves") ?? 0),
+    role: fields.get("role") ?? "",
+    clockSkewMs: Math.round(Number(seconds) * 1000 + Number(micros) / 1000 - ours),
+  }
+}
+
+/** True for Redis 6.2 and whatever came later. */
+export function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  return major > 6 || (major === 6 && minor >= 2)
+}

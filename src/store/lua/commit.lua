@@ -1,0 +1,100 @@
+-- Swaps revision n of a run for n+1, together with all that goes beside it. Knows nothing of what the state means, and
+-- decodes no JSON. Everything is checked before the first write, because an error later would roll nothing back.
+--
+-- KEYS 1 run (hash)   2 log (list)   3 facts (list)   4 show (hash)   5 agenda (zset)
+--      6 show agenda of the class given (zset)   7 outbox (stream)   8 index (what comes before an index' name)
+--
+-- ARGV  1 run id
+--       2 revision that is replaced; 0 creates the run
+--       3 token of this commit: the same when it is sent again
+--       4 not after, ms by this server's clock; 0 is no limit
+--       5 owner of the lease, or '' for everybody else
+--       6 'keep' or 'release' the lease, or '' without an owner
+--       7 score for the agenda: when the run next needs a worker
+--       8 '1' puts the run on the show agenda
+--       9 '1' puts the facts into the outbox
+--      10 '1' returns the transcript
+--      11.. counts of arguments: 11 fields to set (field, value) · 12 fields to delete · 13 transcript entries (kind, text: '='
+--           is the entry itself, '@' the field that is moved there) · 14 facts · 15 indexes to set (name, score) ·
+--           16 indexes to leave · 17 slots (name, data) · 18 fields to return
+--      19.. the arguments counted, in that order
+--
+-- Returns {'done' | 'yours', now, revision, fields returned, transcript}: stored now, or stored before under this token
+--         {'conflict', now, revision, state}: another revision stands (0 and no state: none)
+--         {'late', now}: the revision stands, but the time is over
+--         {'not owner', now}: the lease is another's by now, or was given back
+local run = KEYS[1]
+local id = ARGV[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local expected = tonumber(ARGV[2])
+local owner = ARGV[5]
+local have = redis.call('HMGET', run, 'rev', 'token', 'owner', 'until')
+local rev = tonumber(have[1] or 0)
+
+local function reply(word)
+  local wanted, log = {}, {}
+  local count = tonumber(ARGV[18])
+  if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
+  if ARGV[10] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
+  return {word, now, expected + 1, wanted, log}
+end
+
+if have[2] == ARGV[3] then return reply('yours') end
+if owner ~= '' and have[3] ~= owner then return {'not owner', now} end
+if rev ~= expected then return {'conflict', now, rev, redis.call('HGET', run, 'state')} end
+local limit = tonumber(ARGV[4])
+if limit > 0 and now > limit then return {'late', now} end
+
+-- Where each group of arguments begins; the last are the fields to return.
+local first = {}
+local at = 19
+for group = 11, 18 do
+  first[group] = at
+  at = at + tonumber(ARGV[group])
+end
+first[19] = at
+
+local entries, moved = {}, {}
+for i = first[13], first[14] - 1, 2 do
+  local text = ARGV[i + 1]
+  if ARGV[i] == '@' then
+    moved[#moved + 1] = text
+    text = redis.call('HGET', run, text)
+    if not text then return redis.error_reply('MISSING the text ' .. ARGV[i + 1] .. ' of ' .. id) end
+  end
+  entries[#entries + 1] = text
+end
+
+-- From here on, writes. The first is one that is refused when memory is full.
+-- Lua's stack holds a few thousand arguments, so long lists go in pieces.
+local function each(command, key, list, from, to)
+  while from <= to do
+    local last = math.min(from + 999, to)
+    redis.call(command, key, unpack(list, from, last))
+    from = last + 1
+  end
+end
+
+local leased = ARGV[6] == 'keep' or (owner == '' and have[3] and tonumber(have[4]) > now)
+local head = math.min(first[12] - 1, first[11] + 999)
+redis.call('HSET', run, 'at', now, 'rev', expected + 1, 'token', ARGV[3], unpack(ARGV, first[11], head))
+each('HSET', run, ARGV, head + 1, first[12] - 1)
+each('HDEL', run, ARGV, first[12], first[13] - 1)
+each('HDEL', run, moved, 1, #moved)
+if leased then
+  redis.call('HSET', run, 'wake', ARGV[7])
+else
+  if ARGV[6] == 'release' then redis.call('HDEL', run, 'owner', 'until', 'wake', 'claim') end
+  redis.call('ZADD', KEYS[5], ARGV[7], id)
+end
+each('RPUSH', KEYS[2], entries, 1, #entries)
+each('RPUSH', KEYS[3], ARGV, first[14], first[15] - 1)
+if ARGV[9] == '1' then
+  for i = first[14], first[15] - 1 do redis.call('XADD', KEYS[7], '*', 'run', id, 'fact', ARGV[i]) end
+end
+for i = first[15], first[16] - 1, 2 do redis.call('ZADD', KEYS[8] .. ARGV[i], ARGV[i + 1], id) end
+for i = first[16], first[17] - 1 do redis.call('ZREM', KEYS[8] .. ARGV[i], id) end
+for i = first[17], first[18] - 1, 2 do redis.call('HSETNX', KEYS[4], 'slot:' .. ARGV[i], ARGV[i + 1]) end
+if ARGV[8] == '1' then redis.call('ZADD', KEYS[6], now, id) end
+return reply('done')

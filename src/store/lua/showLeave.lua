@@ -1,0 +1,12 @@
+-- Takes a run off the show agenda, when what was rendered is still the newest.
+--
+-- KEYS 1 run (hash)   2 what was sent (hash)   3 show agenda: cards (zset)   4 show agenda: rest (zset)
+--
+-- ARGV 1 run id   2 revision rendered   3 how many copies had been learnt by then ('' is none)
+--
+-- Returns 1 when it left, 0 when it stays due
+local rev = redis.call('HGET', KEYS[1], 'rev')
+if rev and (rev ~= ARGV[2] or (redis.call('HGET', KEYS[2], 'learnt') or '') ~= ARGV[3]) then return 0 end
+redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('ZREM', KEYS[4], ARGV[1])
+return 1

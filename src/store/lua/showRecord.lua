@@ -1,0 +1,16 @@
+-- Notes what Slack holds of a run. A run that is gone gets no new keys.
+--
+-- KEYS 1 run (hash)   2 what was sent (hash)   3 show agenda: cards (zset)
+--
+-- ARGV 1 run id   2 field   3 value   4 '1': a copy that we did not know of; when it is new, the run is due for showing
+--
+-- Returns 1 when it was noted, 0 when the run is gone or the copy was known
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+if ARGV[4] ~= '1' then
+  redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
+  return 1
+end
+if redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[3]) == 0 then return 0 end
+redis.call('HINCRBY', KEYS[2], 'learnt', 1)
+redis.call('ZADD', KEYS[3], 0, ARGV[1])
+return 1

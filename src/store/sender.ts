@@ -1,0 +1,74 @@
+/**
+ * Sends a commit until it is known what became of it, and has replicas confirm it where that is asked for. Knows that a
+ * commit may be sent twice (its token is recognised), and not what it says.
+ */
+import { committed, type Committed } from "./commit.ts"
+import { type Connection, errorOf, type Fault, faultOf } from "./connection.ts"
+
+/** not known: it may be stored, and nothing showed it in time · not recorded: it is not stored and never will be. */
+export type Unsent = { kind: "not known"; error: Error } | { kind: "not recorded"; error: Error }
+
+/** How much longer to ask what became of a commit whose reply was lost, so that its time is over by Redis' clock too, ms. */
+const MARGIN = 2_000
+/** How long a commit waits for its replicas, ms. */
+const CONFIRM_WITHIN = 2_000
+
+export class Sender {
+  readonly #connection: Connection
+  readonly #confirming: { connection: Connection; count: number } | undefined
+
+  /** `confirming`: a connection of its own for commits that wait for `count` replicas, since WAIT holds up what follows it. */
+  constructor(connection: Connection, confirming?: { connection: Connection; count: number }) {
+    this.#connection = connection
+    this.#confirming = confirming
+  }
+
+  /**
+   * Sends a commit, by `until` (of `performance.now()`) at the latest for the first time.
+   *
+   * @param lease what comes before a lease's name in the run's shard
+   */
+  async send(
+    lease: string,
+    args: readonly string[],
+    { until, confirm }: { until: number; confirm: boolean },
+  ): Promise<Committed | Unsent> {
+    if (!confirm || !this.#confirming) return deliver(this.#connection, args, until)
+    const { connection, count } = this.#confirming
+    const result = await deliver(connection, args, until)
+    if (result.kind !== "stored") return result
+    try {
+      // WAIT is about its connection's last write: when this commit was stored over an earlier connection, there is none.
+      if (result.again) await connection.client.set(`${lease}confirm`, "", "PX", 1000)
+      const have = await connection.client.wait(count, CONFIRM_WITHIN)
+      if (have >= count) return result
+      return { kind: "not known", error: new Error(`${have} of ${count} replicas confirmed it`) }
+    } catch (error) {
+      return { kind: "not known", error: errorOf(error) }
+    }
+  }
+}
+
+async function deliver(connection: Connection, args: readonly string[], until: number): Promise<Committed | Unsent> {
+  let lost = false
+  for (;;) {
+    try {
+      return committed(await connection.run("commit", args))
+    } catch (error) {
+      const fault = faultOf(error)
+      lost ||= fault === "lost"
+      const left = until + (lost ? MARGIN : 0) - performance.now()
+      const kind = givenUp(fault, lost, left)
+      if (kind) return { kind, error: errorOf(error) }
+      await connection.pause(fault, left).catch(() => {})
+    }
+  }
+}
+
+/** What to say of a commit that is not sent again; undefined while it makes sense to. */
+function givenUp(fault: Fault, lost: boolean, left: number): Unsent["kind"] | undefined {
+  if (fault === "broken") return "not known"
+  if (fault === "refused" && !lost) return "not recorded"
+  if (left > 0) return undefined
+  return lost ? "not known" : "not recorded"
+}

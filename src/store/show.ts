@@ -1,0 +1,132 @@
+/**
+ * The show agenda and what Slack was sent of each run, outside the run's revision. Knows no message and no method: what a
+ * slot, a copy or a pace key stands for is the caller's matter.
+ */
+import { FORMAT, readRun } from "../core/run.ts"
+import type { Run } from "../core/run.ts"
+import { scoreOf } from "./commit.ts"
+import type { Connection } from "./connection.ts"
+import type { Shard } from "./keys.ts"
+
+/** cards wait for people and come first. */
+export type ShowClass = "cards" | "rest"
+
+export interface ToShow {
+  id: string
+  class: ShowClass
+  run: Run
+  revision: number
+  now: number
+  /** Slots that commits owe, by name: their data. */
+  owed: Map<string, string>
+  /** What was noted as sent, by slot. */
+  sent: Map<string, string>
+  /** Further copies of a slot's message: by slot, then by the message's ts. */
+  copies: Map<string, Map<string, string>>
+  /** Pass it on to `leaveShow`. */
+  learnt: string
+}
+
+export type Sent = Pick<ToShow, "owed" | "sent" | "copies" | "learnt">
+
+export class Show {
+  readonly #connection: Connection
+  readonly #shards: readonly Shard[]
+  readonly #keysOf: (id: string) => Shard
+  readonly #pace: string
+
+  constructor(connection: Connection, shards: readonly Shard[], keysOf: (id: string) => Shard, pace: string) {
+    this.#connection = connection
+    this.#shards = shards
+    this.#keysOf = keysOf
+    this.#pace = pace
+  }
+
+  /** The next run to show of a shard; `next`: when one is due, ms by Redis' clock. */
+  async showDue(shard: number): Promise<ToShow | { next: number | undefined; now: number }> {
+    const keys = this.#shards[shard]
+    if (!keys) throw new RangeError(`there is no shard ${shard}`)
+    const reply = (await this.#do("showDue", [keys.cards, keys.rest, keys.run, keys.show, String(FORMAT)])) as
+      | ["run", string, ShowClass, number, number, string, string[]]
+      | ["idle", number, string]
+    if (reply[0] === "idle") return { now: reply[1], next: dueAt(reply[2]) }
+    const [, id, showClass, now, revision, state, fields] = reply
+    return { id, class: showClass, now, revision, run: readRun(state), ...sentOf(fields) }
+  }
+
+  /** What is owed and was sent of one run. */
+  async shown(id: string): Promise<Sent> {
+    const fields = await this.#connection.surely(() => this.#connection.client.hgetall(this.#keysOf(id).show + id))
+    return sentOf(Object.entries(fields).flat())
+  }
+
+  /** Notes what Slack holds in a slot now. False: the run is gone. */
+  recordSent(id: string, slot: string, json: string): Promise<boolean> {
+    return this.#record(id, `sent:${slot}`, json, "")
+  }
+
+  /** Notes another copy of a slot's message; the run is due for showing then. False: known already, or the run is gone. */
+  addCopy(id: string, slot: string, ts: string, json: string): Promise<boolean> {
+    return this.#record(id, `copy:${ts}:${slot}`, json, "1")
+  }
+
+  /** Puts a run off until `at`, ms by Redis' clock. With the revision rendered: only if that still stands, else false. */
+  async showLater(id: string, showClass: ShowClass, at: number, revision?: number): Promise<boolean> {
+    const keys = this.#keysOf(id)
+    const other = showClass === "cards" ? keys.rest : keys.cards
+    const args = [keys.run + id, keys[showClass], other, id, scoreOf(at), String(revision ?? "")]
+    return (await this.#do("showLater", args)) === 1
+  }
+
+  /** Everything is shown. False: the run moved on, or a copy was learnt of, since it was rendered; it stays due. */
+  async leaveShow(id: string, revision: number, learnt = ""): Promise<boolean> {
+    const keys = this.#keysOf(id)
+    const args = [keys.run + id, keys.show + id, keys.cards, keys.rest, id, String(revision), learnt]
+    return (await this.#do("showLeave", args)) === 1
+  }
+
+  /** Until when a method and channel must rest, ms by Redis' clock; 0: not at all. Whether that is over is the caller's to judge. */
+  async paceUntil(key: string): Promise<number> {
+    return Number((await this.#connection.surely(() => this.#connection.client.hget(this.#pace, key))) ?? 0)
+  }
+
+  async setPace(key: string, until: number): Promise<void> {
+    await this.#connection.surely(() => this.#connection.client.hset(this.#pace, key, scoreOf(until)))
+  }
+
+  async #record(id: string, field: string, json: string, copy: "" | "1"): Promise<boolean> {
+    const keys = this.#keysOf(id)
+    return (await this.#do("showRecord", [keys.run + id, keys.show + id, keys.cards, id, field, json, copy])) === 1
+  }
+
+  #do(script: Parameters<Connection["run"]>[0], args: readonly string[]): Promise<unknown> {
+    return this.#connection.surely(() => this.#connection.run(script, args))
+  }
+}
+
+/** A score as the scripts return it; undefined for "nothing" and for "never". */
+export function dueAt(score: string): number | undefined {
+  const at = Number(score)
+  return score === "" || !Number.isFinite(at) ? undefined : at
+}
+
+function sentOf(fields: readonly string[]): Sent {
+  const result: Sent = { owed: new Map(), sent: new Map(), copies: new Map(), learnt: "" }
+  for (let i = 0; i < fields.length; i += 2) {
+    const [field = "", value = ""] = fields.slice(i, i + 2)
+    const [, kind, name = ""] = /^(slot|sent|copy):(.*)$/su.exec(field) ?? []
+    if (kind === "slot") result.owed.set(name, value)
+    else if (kind === "sent") result.sent.set(name, value)
+    else if (kind === "copy") addCopyOf(result.copies, name, value)
+    else if (field === "learnt") result.learnt = value
+  }
+  return result
+}
+
+function addCopyOf(copies: Sent["copies"], name: string, value: string): void {
+  const colon = name.indexOf(":")
+  const slot = name.slice(colon + 1)
+  const known = copies.get(slot) ?? new Map<string, string>()
+  known.set(name.slice(0, colon), value)
+  copies.set(slot, known)
+}

@@ -1,0 +1,325 @@
+/**
+ * The store: runs in Redis, each changed by one atomic commit at a time, and claimed by one worker at a time. It knows no
+ * approval, no model and no Slack: what a run becomes is decided by the transitions it is given.
+ */
+import { randomBytes } from "node:crypto"
+import { FORMAT, indexesOf, readRun } from "../core/run.ts"
+import type { Run, Step } from "../core/run.ts"
+import { Connection, faultOf, type Log, type Script } from "./connection.ts"
+import { healthOf, isNewEnough, type Health } from "./health.ts"
+import { MAX_SHARDS, metaKey, paceKey, shardKeys, shardOf, type Shard } from "./keys.ts"
+import { Outbox } from "./outbox.ts"
+import { RunQueue, type Applied, type ApplyOptions, type Loaded, type Transition } from "./queue.ts"
+import { Sender } from "./sender.ts"
+import { dueAt, Show } from "./show.ts"
+
+export type { Applied, ApplyOptions, Change, Loaded, Transition, Unapplied } from "./queue.ts"
+
+export interface StoreOptions {
+  /** `redis://` or `rediss://`, with password and database as need be. */
+  url: string
+  /** What all keys begin with; bots with different prefixes share a Redis without meeting. */
+  prefix: string
+  /** How many shards; fixed in Redis at the first start. */
+  shards: number
+  /** How many replicas must have a commit that asks for it; 0: none. */
+  confirm: number
+  /** Whether facts go to the outbox: only when somebody reads it. */
+  outbox: boolean
+  log?: Log
+  /** After each commit of this process: whoever works or shows need not wait for the next look. */
+  onCommit?: (id: string, step: Step) => void
+}
+
+export type Claim =
+  | ({ kind: "run"; id: string; log?: string[]; previousOwner?: string } & Loaded)
+  | { kind: "idle"; now: number; next: number | undefined }
+
+export interface Peek {
+  now: number
+  /** When something is due next, ms; undefined: nothing is. */
+  agenda: number | undefined
+  cards: number | undefined
+  rest: number | undefined
+  /** Facts that the audit has yet to take. */
+  outbox: number
+}
+
+/** How long opening a store tries to reach Redis, ms. */
+const OPEN_WITHIN = 10_000
+
+export class Store {
+  /** How many shards there are; each is shown and audited by one process at a time. */
+  readonly shards: number
+  readonly show: Show
+  readonly outbox: Outbox
+  readonly #connection: Connection
+  readonly #confirming: Connection | undefined
+  readonly #keys: readonly Shard[]
+  readonly #queue: RunQueue
+  readonly #mint: () => string
+  /** Where claiming begins: the shard that last had work. */
+  #from = 0
+
+  private constructor(options: StoreOptions, connection: Connection, confirming: Connection | undefined) {
+    this.shards = options.shards
+    this.#connection = connection
+    this.#confirming = confirming
+    this.#keys = Array.from({ length: options.shards }, (_, shard) => shardKeys(options.prefix, shard))
+    this.#mint = minter()
+    const keysOf = (id: string) => this.#keysOf(id)
+    this.show = new Show(connection, this.#keys, keysOf, paceKey(options.prefix))
+    this.outbox = new Outbox(connection, this.#keys)
+    this.#queue = new RunQueue({
+      connection,
+      sender: new Sender(connection, confirming && { connection: confirming, count: options.confirm }),
+      outbox: options.outbox,
+      keysOf,
+      load: (id) => this.#read(keysOf(id).run + id),
+      texts: (id, fields) => this.texts(id, fields),
+      transcript: (id) => this.transcript(id),
+      mint: this.#mint,
+      onCommit: options.onCommit ?? (() => {}),
+    })
+  }
+
+  /**
+   * Connects, and fixes the number of shards at the first start. Rejects with a remedy when Redis can't be reached, is too
+   * old, or was set up with another number of shards.
+   */
+  static async open(options: StoreOptions): Promise<Store> {
+    const { url, prefix, shards, log } = options
+    if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS) {
+      throw new RangeError(`redis.shards must be a whole number from 1 to ${MAX_SHARDS}`)
+    }
+    if (prefix === "" || /[{}\s]/u.test(prefix))
+      throw new RangeError("redis.prefix must not be empty, nor hold blanks or braces")
+    const connection = new Connection(url, "main", log)
+    const confirming = options.confirm > 0 ? new Connection(url, "confirm", log) : undefined
+    const store = new Store(options, connection, confirming)
+    try {
+      await connection.ready(OPEN_WITHIN)
+      await confirming?.ready(OPEN_WITHIN)
+      await mustFit(connection, prefix, shards)
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+    return store
+  }
+
+  /** Lets go of Redis. Leases lapse by themselves. */
+  async close(): Promise<void> {
+    await Promise.all([this.#connection.close(), this.#confirming?.close()])
+  }
+
+  health(): Promise<Health> {
+    return healthOf(this.#connection)
+  }
+
+  /** Redis' clock, ms. */
+  async now(): Promise<number> {
+    const [seconds, micros] = await this.#connection.surely(() => this.#connection.client.time())
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  }
+
+  /** Reads a run; undefined when there is none (any text may be asked for). Rejects with NewerFormat for one we can't read. */
+  async load(id: string): Promise<Loaded | undefined> {
+    const shard = shardOf(id, this.shards)
+    const keys = shard === undefined ? undefined : this.#keys[shard]
+    if (!keys) return undefined
+    const { run, revision, now } = await this.#connection.surely(() => this.#read(keys.run + id))
+    return run && { run, revision, now, seenAt: performance.now() }
+  }
+
+  /** Texts that stand beside a run's state, by field name. */
+  async texts(id: string, fields: readonly string[]): Promise<(string | undefined)[]> {
+    if (fields.length === 0) return []
+    const key = this.#keysOf(id).run + id
+    const texts = await this.#connection.surely(() => this.#connection.client.hmget(key, ...fields))
+    return texts.map((text) => text ?? undefined)
+  }
+
+  /** The transcript, one JSON text per message. */
+  transcript(id: string): Promise<string[]> {
+    return this.#connection.surely(() => this.#connection.client.lrange(this.#keysOf(id).log + id, 0, -1))
+  }
+
+  /** All facts of a run, as JSON texts. */
+  facts(id: string): Promise<string[]> {
+    return this.#connection.surely(() => this.#connection.client.lrange(this.#keysOf(id).facts + id, 0, -1))
+  }
+
+  /**
+   * Asks a transition what becomes of a run and commits that, in one atomic step. The transition may be asked several
+   * times: when others commit first, or when a deadline passes meanwhile. It must recognise its own cause in a state, and
+   * then yield no step, because a commit whose reply was lost may have been overtaken. What it throws, this rejects with.
+   */
+  apply<O>(id: string, transition: Transition<O>, options: ApplyOptions = {}): Promise<Applied<O>> {
+    return this.#queue.apply(id, transition, options)
+  }
+
+  /** Leases the run that has been due longest, with the transcript when a model turn is next. Never waits for one. */
+  async claim(owner: string, leaseMs: number): Promise<Claim> {
+    let next: number | undefined
+    let now = 0
+    for (let i = 0; i < this.shards; i++) {
+      const shard = (this.#from + i) % this.shards
+      const claim = await this.#claimFrom(shard, owner, leaseMs)
+      if (claim.kind === "run") {
+        this.#from = shard
+        return claim
+      }
+      now = claim.now
+      next = earlier(next, claim.next)
+    }
+    return { kind: "idle", now, next }
+  }
+
+  /** Makes a lease last `leaseMs` from now on. */
+  async renew(id: string, owner: string, leaseMs: number): Promise<{ held: boolean; revision: number; now: number }> {
+    const keys = this.#keysOf(id)
+    const reply = await this.#do("renew", [keys.run + id, keys.agenda, id, owner, String(leaseMs)])
+    const [held, now, revision] = reply as [number, number, number]
+    return { held: held === 1, revision, now }
+  }
+
+  /** Deletes all keys of a run together. False while something of it is still to be shown or audited. */
+  async remove(id: string): Promise<boolean> {
+    const keys = this.#keysOf(id)
+    for (;;) {
+      const { run, revision } = await this.#connection.surely(() => this.#read(keys.run + id))
+      const indexes = run ? indexesOf(run).map(({ name }) => name) : []
+      const ofRun = [keys.run + id, keys.log + id, keys.facts + id, keys.show + id]
+      const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]
+      const reply = await this.#do("remove", [...ofRun, ...ofShard, id, String(revision), ...indexes])
+      if (reply !== "moved") return reply === "removed"
+    }
+  }
+
+  /** The newest runs of several indexes, each run once, over all shards. Those of a newer format are left out. */
+  async list(indexes: readonly string[], limit: number): Promise<Loaded[]> {
+    if (indexes.length === 0 || limit < 1) return []
+    const found: { score: number; loaded: Loaded }[] = []
+    const replies = await Promise.all(
+      this.#keys.map((keys) => this.#do("list", [keys.index, keys.run, String(limit), ...indexes])),
+    )
+    for (const reply of replies) {
+      const [now, ...entries] = reply as [number, ...[string, number, string][]]
+      for (const [score, revision, state] of entries) {
+        const run = readable(state)
+        if (run) found.push({ score: Number(score), loaded: { run, revision, now, seenAt: performance.now() } })
+      }
+    }
+    return found
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ loaded }) => loaded)
+  }
+
+  /** Whether anything is to be done, over all shards: one command each. */
+  async peek(): Promise<Peek> {
+    const replies = await Promise.all(
+      this.#keys.map(({ agenda, cards, rest, outbox }) => this.#do("peek", [agenda, cards, rest, outbox])),
+    )
+    const all: Peek = { now: 0, agenda: undefined, cards: undefined, rest: undefined, outbox: 0 }
+    for (const reply of replies) {
+      const [now, agenda, cards, rest, outbox] = reply as [number, string, string, string, number]
+      all.now = Math.max(all.now, now)
+      all.agenda = earlier(all.agenda, dueAt(agenda))
+      all.cards = earlier(all.cards, dueAt(cards))
+      all.rest = earlier(all.rest, dueAt(rest))
+      all.outbox += outbox
+    }
+    return all
+  }
+
+  /** Takes or renews a lease on what one process alone may do in a shard (`show`, `audit`). False: another has it. */
+  async lease(shard: number, what: string, owner: string, ms: number): Promise<boolean> {
+    const keys = this.#keys[shard]
+    if (!keys) throw new RangeError(`there is no shard ${shard}`)
+    return (await this.#do("lease", [keys.lease + what, owner, String(ms)])) === 1
+  }
+
+  async #claimFrom(shard: number, owner: string, leaseMs: number): Promise<Claim> {
+    const keys = this.#keys[shard]
+    if (!keys) return { kind: "idle", now: 0, next: undefined }
+    const args = [keys.agenda, keys.run, keys.log, owner, String(leaseMs), String(FORMAT), this.#mint()]
+    let lost = ""
+    const reply = await this.#connection.surely(() =>
+      this.#connection.run("claim", [...args, lost]).catch((error: unknown) => {
+        if (faultOf(error) === "lost") lost = "1"
+        throw error
+      }),
+    )
+    return claimed(reply)
+  }
+
+  async #read(key: string): Promise<{ run: Run | undefined; revision: number; now: number }> {
+    const [now, revision, state] = (await this.#connection.run("load", [key])) as [number, number, string | null]
+    return { run: state === null ? undefined : readRun(state), revision, now }
+  }
+
+  #do(script: Script, args: readonly string[]): Promise<unknown> {
+    return this.#connection.surely(() => this.#connection.run(script, args))
+  }
+
+  #keysOf(id: string): Shard {
+    const shard = shardOf(id, this.shards)
+    const keys = shard === undefined ? undefined : this.#keys[shard]
+    if (!keys) throw new RangeError(`${JSON.stringify(id)} is not the id of a run`)
+    return keys
+  }
+}
+
+/** Tokens that no other commit or claim has: this process' own random beginning, and a counter. */
+function minter(): () => string {
+  const beginning = randomBytes(9).toString("base64url")
+  let count = 0
+  return () => `${beginning}${(count++).toString(36)}`
+}
+
+async function mustFit(connection: Connection, prefix: string, shards: number): Promise<void> {
+  const { version } = await healthOf(connection)
+  if (version !== "" && !isNewEnough(version)) {
+    throw new Error(`Redis ${version} is too old: Countersign needs Redis 6.2 or newer, or Valkey.`)
+  }
+  const key = metaKey(prefix)
+  await connection.surely(() => connection.client.hsetnx(key, "shards", String(shards)))
+  const fixed = await connection.surely(() => connection.client.hget(key, "shards"))
+  if (fixed !== String(shards)) {
+    throw new Error(
+      `This Redis holds runs under the prefix "${prefix}" in ${fixed} shards, and that can't be changed: ` +
+        `set redis.shards to ${fixed}, or begin anew with another redis.prefix (now: redis.shards is ${shards}).`,
+    )
+  }
+}
+
+function claimed(reply: unknown): Claim {
+  const parts = reply as ["run", string, number, number, string, string, string[]] | ["idle", number, string | number]
+  if (parts[0] === "idle") return { kind: "idle", now: parts[1], next: dueAt(String(parts[2])) }
+  const [, id, now, revision, state, previousOwner, log] = parts
+  return {
+    kind: "run",
+    id,
+    now,
+    seenAt: performance.now(),
+    revision,
+    run: readRun(state),
+    ...(previousOwner === "" ? {} : { previousOwner }),
+    ...(log.length > 0 ? { log } : {}),
+  }
+}
+
+function readable(state: string): Run | undefined {
+  try {
+    return readRun(state)
+  } catch {
+    return undefined
+  }
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.min(one, other)
+}
