@@ -59,6 +59,10 @@ export class Directory {
   /** Every Web API call received, in order; a `response_url` counts as method "response_url". */
   readonly calls: Call[] = []
   readonly now: () => number
+  /** User groups exist on paid plans only. */
+  paid = true
+  /** Whether the app's home tab is switched on. */
+  homeEnabled = true
   readonly #events = new EventEmitter().setMaxListeners(0)
   #lastMicros = 0
   #serial = 0

@@ -135,8 +135,11 @@ export class Workspace extends Directory {
 
   /** A modal or a home by its id. */
   view(id: string): View | undefined {
-    const all = [...[...this.#stacks.values()].flat(), ...this.#homes.values()]
-    return copy(all.find((view) => view.id === id))
+    return this.allViews().find((view) => view.id === id)
+  }
+
+  allViews(): View[] {
+    return copy([...[...this.#stacks.values()].flat(), ...this.#homes.values()])
   }
 
   notifications(user?: string): Notification[] {

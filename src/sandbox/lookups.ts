@@ -1,0 +1,191 @@
+/**
+ * The methods that read: who somebody is, who is in a group or a channel, what was written. https://docs.slack.dev/reference/methods
+ */
+import { visible } from "./chat.ts"
+import { type Args, fail, faulty, flag, json, type Result, word } from "./content.ts"
+import type { Channel, Group, Person } from "./directory.ts"
+import { wire } from "./payloads.ts"
+import { APP_ID, BOT, BOT_ID } from "./seed.ts"
+import type { Site } from "./site.ts"
+import { type Checked, checkBlocks, checkView } from "./validate.ts"
+import type { Message } from "./workspace.ts"
+
+export function authTest({ workspace, url }: Site, _args: Args): Result {
+  const { id, name } = workspace.team
+  const bot = workspace.person(BOT)
+  return {
+    ok: true,
+    url,
+    team: name,
+    team_id: id,
+    user: bot.name,
+    user_id: BOT,
+    bot_id: BOT_ID,
+    is_enterprise_install: false,
+  }
+}
+
+export function connectionsOpen(site: Site, _args: Args): Result {
+  return { ok: true, url: site.socketUrl() }
+}
+
+const user = (person: Person) => ({
+  id: person.id,
+  team_id: person.team_id,
+  name: person.name,
+  real_name: person.real_name,
+  deleted: person.deleted,
+  is_bot: person.is_bot,
+  is_app_user: false,
+  is_restricted: person.is_restricted,
+  is_ultra_restricted: person.is_ultra_restricted,
+  is_stranger: person.is_stranger,
+  tz: "Etc/UTC",
+  tz_offset: 0,
+  profile: { real_name: person.real_name, display_name: person.name, team: person.team_id },
+  ...(person.enterprise_id === undefined
+    ? {}
+    : { enterprise_user: { id: person.id, enterprise_id: person.enterprise_id, teams: [person.team_id] } }),
+})
+
+export function usersInfo({ workspace }: Site, args: Args): Result {
+  const person = workspace.people.get(word(args, "user") ?? "")
+  return person ? { ok: true, user: user(person) } : fail("user_not_found")
+}
+
+export function botsInfo({ workspace }: Site, args: Args): Result {
+  if (word(args, "bot") !== BOT_ID) return fail("bot_not_found")
+  return {
+    ok: true,
+    bot: { id: BOT_ID, app_id: APP_ID, user_id: BOT, name: workspace.person(BOT).name, deleted: false },
+  }
+}
+
+const usergroup = ({ id, handle, name, users, disabled }: Group, team_id: string, withUsers: boolean) => ({
+  id,
+  team_id,
+  is_usergroup: true,
+  handle,
+  name,
+  user_count: users.length,
+  date_delete: disabled ? 1 : 0,
+  ...(withUsers ? { users } : {}),
+})
+
+export function usergroupsList({ workspace }: Site, args: Args): Result {
+  if (!workspace.paid) return fail("plan_upgrade_required")
+  const listed = [...workspace.groups.values()].filter((it) => !it.disabled || flag(args, "include_disabled"))
+  const usergroups = listed.map((it) => usergroup(it, workspace.team.id, flag(args, "include_users")))
+  return { ok: true, usergroups }
+}
+
+export function usergroupUsers({ workspace }: Site, args: Args): Result {
+  if (!workspace.paid) return fail("plan_upgrade_required")
+  const group = workspace.groups.get(word(args, "usergroup") ?? "")
+  if (!group || (group.disabled && !flag(args, "include_disabled"))) return fail("no_such_subteam")
+  return { ok: true, users: [...group.users] }
+}
+
+const conversation = (channel: Channel, team: string) => ({
+  id: channel.id,
+  name: channel.name,
+  is_channel: channel.kind === "channel",
+  is_group: channel.kind === "private",
+  is_im: channel.kind === "dm",
+  is_private: channel.kind !== "channel",
+  is_member: channel.members.includes(BOT),
+  is_archived: channel.is_archived,
+  is_shared: channel.is_ext_shared,
+  is_ext_shared: channel.is_ext_shared,
+  is_org_shared: false,
+  context_team_id: team,
+  num_members: channel.members.length,
+  ...(channel.kind === "dm" ? { user: channel.members.find((it) => it !== BOT) } : {}),
+})
+
+export function conversationsInfo(site: Site, args: Args): Result {
+  const channel = visible(site, word(args, "channel"))
+  return channel ? { ok: true, channel: conversation(channel, site.workspace.team.id) } : fail("channel_not_found")
+}
+
+export function conversationsMembers(site: Site, args: Args): Result {
+  const channel = visible(site, word(args, "channel"))
+  if (!channel) return fail("channel_not_found")
+  const { page, ...rest } = paged(channel.members, args)
+  return { ok: true, members: page, ...rest }
+}
+
+export function conversationsOpen({ workspace }: Site, args: Args): Result {
+  const ids = (word(args, "users") ?? "").split(",").filter((id) => id !== "")
+  const person = workspace.people.get(ids[0] ?? "")
+  if (ids.length === 0) return fail("users_list_not_supplied")
+  if (!person) return fail("user_not_found")
+  if (person.deleted) return fail("user_disabled")
+  if (person.is_bot) return fail("cannot_dm_bot")
+  return ids.length === 1 ? { ok: true, channel: { id: workspace.openDm(BOT, person.id).id } } : fail("not_supported")
+}
+
+/** The part of a channel that a caller asked for; `undefined` when it may not read there. */
+function readable(site: Site, args: Args): { channel: Channel; messages: Message[] } | undefined {
+  const channel = visible(site, word(args, "channel"))
+  if (!channel) return undefined
+  const oldest = Number(word(args, "oldest") ?? 0)
+  const latest = Number(word(args, "latest") ?? Infinity)
+  const inclusive = flag(args, "inclusive")
+  const within = ({ ts }: Message): boolean =>
+    inclusive ? Number(ts) >= oldest && Number(ts) <= latest : Number(ts) > oldest && Number(ts) < latest
+  return { channel, messages: site.workspace.messages(channel.id).filter(within) }
+}
+
+function listed(site: Site, args: Args, messages: Message[]): Result {
+  const { page, response_metadata } = paged(messages, args)
+  const withMetadata = flag(args, "include_all_metadata")
+  return {
+    ok: true,
+    messages: page.map((message) => wire(site.workspace, message, withMetadata)),
+    has_more: response_metadata.next_cursor !== "",
+    response_metadata,
+  }
+}
+
+/** Newest first; replies are not in it. */
+export function conversationsHistory(site: Site, args: Args): Result {
+  const read = readable(site, args)
+  if (!read) return fail("channel_not_found")
+  if (!read.channel.members.includes(BOT)) return fail("not_in_channel")
+  const roots = read.messages.filter((it) => it.thread_ts === undefined || it.thread_ts === it.ts)
+  return listed(site, args, roots.reverse())
+}
+
+/** Oldest first, the root always at the head. */
+export function conversationsReplies(site: Site, args: Args): Result {
+  const read = readable(site, args)
+  if (!read) return fail("channel_not_found")
+  if (!read.channel.members.includes(BOT)) return fail("not_in_channel")
+  const root = site.workspace.message(read.channel.id, word(args, "ts") ?? "")
+  if (!root) return fail("thread_not_found")
+  return listed(site, args, [root, ...read.messages.filter((it) => it.thread_ts === root.ts && it.ts !== root.ts)])
+}
+
+function paged<T>(all: readonly T[], args: Args): { page: T[]; response_metadata: { next_cursor: string } } {
+  const from = Number(word(args, "cursor")?.replace("next:", "") ?? 0)
+  const to = from + Math.min(Math.max(Number(word(args, "limit") ?? 100), 1), 999)
+  return {
+    page: all.slice(from, to),
+    response_metadata: { next_cursor: to < all.length ? `next:${to}` : "" },
+  }
+}
+
+/** https://docs.slack.dev/reference/methods/blocks.validate */
+export function blocksValidate(_site: Site, args: Args): Result {
+  const view = json(args, "view")
+  if (view) return "broken" in view ? fail("invalid_blocks_format") : judged(checkView(view.value))
+  const given = json(args, "blocks") ?? json(args, "message")
+  if (!given) return fail("invalid_arguments")
+  if ("broken" in given) return fail("invalid_blocks_format")
+  const { value } = given
+  return judged(checkBlocks(typeof value === "object" && value !== null && "blocks" in value ? value.blocks : value))
+}
+
+const judged = (checked: Checked<unknown>): Result =>
+  checked.ok ? { ok: true } : { ...faulty("invalid_blocks", checked.faults), errors: checked.faults }
