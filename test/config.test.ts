@@ -245,7 +245,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "starters: [ C1 ]",
       [
-        "2: starters[0] must be a user's id (U…) or a user group's id (S…), not \"C1X\", a channel's id (C…).".replace(
+        "2: starters[0] must be a user's id (U…) or a user group's id (S…), not \"C1\", a channel's id (C…).".replace(
           "C1",
           "C1",
         ),
