@@ -1,0 +1,179 @@
+/**
+ * A model's markdown as rich text: bold, italics, code, lists, quotes and links that show their full address. Whatever else
+ * it writes stays text. Makes no mention, whatever stands there.
+ */
+import type { RichTextElement } from "@slack/types"
+import { exactly, quote, section, words, type Rich, type Style } from "./rich.ts"
+import { chunks, cost } from "./text.ts"
+
+/** The most that one element holds. */
+const ROOM = 2800
+
+/** Elements in order, each small enough for any message. Hidden characters must be visible already. */
+export function markdown(text: string): Rich[] {
+  const lines = text.split("\n")
+  const out: Rich[] = []
+  for (let at = 0; at < lines.length;) {
+    const block =
+      fenced(lines, at) ?? table(lines, at) ?? listed(lines, at) ?? quoted(lines, at) ?? paragraph(lines, at)
+    out.push(...block.made)
+    at = block.next
+  }
+  return out
+}
+
+interface Block {
+  made: Rich[]
+  /** The line that comes after. */
+  next: number
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/
+const LIST = /^( {0,12})(?:[-*+]|(\d{1,9})[.)])\s+(?=\S)/
+const QUOTE = /^ {0,3}> ?/
+const HEADING = /^ {0,3}#{1,6}\s+(.*?)\s*#*$/
+const RULE = /^ {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/
+
+function fenced(lines: readonly string[], at: number): Block | undefined {
+  const mark = FENCE.exec(lines[at] ?? "")?.[1]
+  if (mark === undefined) return undefined
+  const closes = (line: string): boolean => line.trim().startsWith(mark) && /^[`~]+$/.test(line.trim())
+  let next = at + 1
+  while (next < lines.length && !closes(lines[next] ?? "")) next += 1
+  return { made: pieces(lines.slice(at + 1, next).join("\n")).map(exactly), next: next + 1 }
+}
+
+/** Pieces of a text for elements of their own, none of them blank. */
+const pieces = (text: string): string[] => chunks(text, ROOM, true).filter((piece) => piece.trim() !== "")
+
+/** A table keeps its columns in fixed-width letters. */
+function table(lines: readonly string[], at: number): Block | undefined {
+  const isRow = (line: string | undefined): boolean => line !== undefined && line.includes("|")
+  if (!isRow(lines[at]) || !/^[\s|:-]+$/.test(lines[at + 1] ?? "") || !/-.*\||\|.*-/.test(lines[at + 1] ?? ""))
+    return undefined
+  let next = at + 2
+  while (isRow(lines[next])) next += 1
+  return { made: pieces(lines.slice(at, next).join("\n")).map(exactly), next }
+}
+
+interface Item {
+  indent: number
+  number?: number
+  text: string
+}
+
+function listed(lines: readonly string[], at: number): Block | undefined {
+  const items: Item[] = []
+  let next = at
+  for (; next < lines.length; next += 1) {
+    const line = lines[next] ?? ""
+    const match = LIST.exec(line)
+    const last = items.at(-1)
+    if (match && !RULE.test(line)) {
+      const indent = Math.min(Math.floor((match[1]?.length ?? 0) / 2), 6)
+      items.push({
+        indent,
+        text: line.slice(match[0].length),
+        ...(match[2] === undefined ? {} : { number: Number(match[2]) }),
+      })
+    } else if (last && /^ {2,}\S/.test(line) && !FENCE.test(line)) last.text += ` ${line.trim()}`
+    else break
+  }
+  return items.length === 0 ? undefined : { made: items.map(itemOf), next }
+}
+
+/** Each item an element of its own, so that a list of any length can be parted; a number is written as it was. */
+function itemOf(item: Item): Rich {
+  if (item.number !== undefined)
+    return section("\u2003".repeat(item.indent), `${item.number}. `, inline(item.text), "\n")
+  return { type: "rich_text_list", style: "bullet", indent: item.indent, elements: [section(inline(item.text))] }
+}
+
+function quoted(lines: readonly string[], at: number): Block | undefined {
+  let next = at
+  while (QUOTE.test(lines[next] ?? "")) next += 1
+  if (next === at) return undefined
+  const text = lines
+    .slice(at, next)
+    .map((line) => line.replace(QUOTE, ""))
+    .join("\n")
+  return { made: pieces(text).map(quote), next }
+}
+
+function paragraph(lines: readonly string[], at: number): Block {
+  const line = lines[at] ?? ""
+  const heading = HEADING.exec(line)?.[1]
+  if (heading !== undefined)
+    return { made: heading === "" ? [] : [section(inline(heading, { bold: true }), "\n")], next: at + 1 }
+  if (RULE.test(line)) return { made: [section("———\n")], next: at + 1 }
+  return {
+    made: chunks(line, ROOM, true)
+      .map((piece) => section(inline(piece)))
+      .concat(section("\n")),
+    next: at + 1,
+  }
+}
+
+/** What may be found inside a line. Bounded, so that no line makes it slow. */
+const INLINE = new RegExp(
+  [
+    String.raw`(?<tick>\x60{1,3})(?<code>[^\x60]{1,1000})\k<tick>`,
+    String.raw`!?\[(?<label>[^\][\n]{0,300})\]\((?<target>https?:\/\/[^\s()<>]{1,1500}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?)(?:\s+"[^"]{0,200}")?\)`,
+    String.raw`<?(?<bare>https?:\/\/[^\s<>"'\x60]{1,1500})>?`,
+    String.raw`\*\*(?<strong>[^*\n]{1,800})\*\*`,
+    String.raw`__(?<strong2>[^_\n]{1,800})__`,
+    String.raw`~~(?<gone>[^~\n]{1,800})~~`,
+    String.raw`(?<![\w*])\*(?<em>[^\s*][^*\n]{0,800})\*(?![\w*])`,
+    String.raw`(?<![\w_])_(?<em2>[^\s_][^_\n]{0,800})_(?![\w_])`,
+  ].join("|"),
+  "gu",
+)
+
+function inline(text: string, style: Style = {}): RichTextElement[] {
+  const out: RichTextElement[] = []
+  let from = 0
+  for (const match of text.matchAll(INLINE)) {
+    out.push(...plain(text.slice(from, match.index), style), ...found(match, style))
+    from = match.index + match[0].length
+  }
+  return [...out, ...plain(text.slice(from), style)]
+}
+
+const plain = (text: string, style: Style): RichTextElement[] =>
+  words(text, Object.keys(style).length > 0 ? style : undefined)
+
+function found(match: RegExpExecArray, style: Style): RichTextElement[] {
+  const { code, label, target, bare, strong, strong2, gone, em, em2 } = match.groups ?? {}
+  if (code !== undefined) return plain(code, { ...style, code: true })
+  if (target !== undefined) return linked(label ?? "", target, style)
+  if (bare !== undefined) return bareLink(match[0], bare, style)
+  const thick = strong ?? strong2
+  if (thick !== undefined) return inline(thick, { ...style, bold: true })
+  if (gone !== undefined) return inline(gone, { ...style, strike: true })
+  return inline(em ?? em2 ?? "", { ...style, italic: true })
+}
+
+/** The label as text, and beside it the address as a link to what it says. */
+function linked(label: string, target: string, style: Style): RichTextElement[] {
+  const address = addressOf(target)
+  if (label.trim() === "" || label === target) return [address]
+  return [...plain(`${label} (`, style), address, ...plain(")", style)]
+}
+
+function bareLink(whole: string, bare: string, style: Style): RichTextElement[] {
+  const trailing = /[.,;:!?)\]}*_~]*$/.exec(bare)?.[0] ?? ""
+  const closing = trailing.startsWith(")") && bare.includes("(") ? trailing.slice(1) : trailing
+  const target = bare.slice(0, bare.length - closing.length)
+  const after = closing + (whole.startsWith("<") && whole.endsWith(">") ? "" : whole.endsWith(">") ? ">" : "")
+  return [
+    ...(whole.startsWith("<") && !whole.endsWith(">") ? plain("<", style) : []),
+    addressOf(target),
+    ...plain(after, style),
+  ]
+}
+
+/** What is shown is where it leads, the host as it really is. */
+function addressOf(target: string): RichTextElement {
+  const href = URL.canParse(target) ? new URL(target).href : ""
+  return href === "" || cost(href) > ROOM ? { type: "text", text: target } : { type: "link", url: href, text: href }
+}

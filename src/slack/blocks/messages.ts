@@ -1,0 +1,224 @@
+/**
+ * A run's own messages: its root, its end, lists and help. Pure functions of the stored run; nothing in a foreign text makes
+ * a mention, a button or a link that hides its address.
+ */
+import type { KnownBlock } from "@slack/types"
+import { mask } from "../../core/mask.ts"
+import type { Run } from "../../core/run.ts"
+import { openAsks } from "../../core/run.ts"
+import { PRESS } from "./intent.ts"
+import { guarded, type Message } from "./limits.ts"
+import { markdown } from "./markdown.ts"
+import {
+  actions,
+  bold,
+  button,
+  code,
+  header,
+  instant,
+  mention,
+  nameOf,
+  quote,
+  rich,
+  section,
+  words,
+  type Rich,
+} from "./rich.ts"
+import { clip, cost, count, escape, oneLine, visible } from "./text.ts"
+
+const safe = (text: string): string => visible(mask(text).text)
+
+/** The run's message, under which its thread stands. `prompt` is what was asked for, whole. */
+export function root(run: Run, { prompt }: { prompt: string }): Message {
+  const asked = clip(safe(prompt).trim(), 5000)
+  const buttons: KnownBlock[] = over(run)
+    ? []
+    : [
+        actions("run", [
+          button({
+            id: PRESS.cancel,
+            text: "Cancel",
+            label: `Cancel the run: ${oneLine(safe(run.title))}`,
+            value: run.id,
+          }),
+        ]),
+      ]
+  const whole: Message = {
+    text: escape(`${nameOf(run.requester)} asked the agent: ${clip(oneLine(safe(run.title)), 200)}`),
+    blocks: [
+      rich(section(bold(nameOf(run.requester)), " asked the agent:"), quote(asked)),
+      rich(section(bold(state(run).head), ...state(run).more), section("run ", code(run.id))),
+      ...buttons,
+    ],
+  }
+  return guarded(whole, () => ({ ...whole, blocks: [rich(section(bold(state(run).head))), ...buttons] }))
+}
+
+const over = (run: Run): boolean => run.ended !== undefined || run.cancelled !== undefined
+
+interface State {
+  /** A few words. */
+  head: string
+  more: ReturnType<typeof words>[]
+}
+
+const ENDS = {
+  done: "Done",
+  failed: "Failed",
+  incomplete: "Stopped before it was done",
+  cancelled: "Cancelled",
+} as const
+
+/** Where the run stands. */
+function state(run: Run): State {
+  const { ended, cancelled } = run
+  if (ended) {
+    const why = ended.words === undefined || ended.how === "done" ? "" : `: ${clip(oneLine(safe(ended.words)), 500)}`
+    return { head: ENDS[ended.how], more: [words(`${why}, `), instant(ended.at)] }
+  }
+  if (cancelled)
+    return { head: "Being cancelled", more: [words("; what is running is stopped first. "), instant(cancelled.at)] }
+  const waiting = openAsks(run)
+  if (waiting.length > 0) {
+    const first = waiting.reduce((a, b) => (b.expiresAt < a.expiresAt ? b : a))
+    const tools = waiting.map((ask) => clip(oneLine(ask.tool), 80))
+    const more = [words(`: ${clip(tools.join(", "), 300)}, until `), instant(first.expiresAt)]
+    return { head: waiting.length === 1 ? "Waiting for a decision" : `Waiting for ${waiting.length} decisions`, more }
+  }
+  if (run.retry) {
+    const why = `: ${clip(oneLine(safe(run.retry.words)), 300)}. Next try `
+    return { head: "The model could not be asked", more: [words(why), instant(run.retry.at)] }
+  }
+  return { head: "Working", more: [] }
+}
+
+/** The most that a message of an answer holds, of text, and the most elements. */
+const TOGETHER = 7500
+const ELEMENTS = 60
+
+/** The run's last messages: the whole answer in order, as many messages as it takes. The first one pings whoever asked. */
+export function answers(run: Run, { answer }: { answer: string }): Message[] {
+  const how = run.ended?.how ?? "done"
+  const said = markdown(safe(answer).trim())
+  const pages = paged(said)
+  const opening: Rich = section([mention(run.requester.user)], " ", ...ending(run, pages.length > 0))
+  const last = Math.max(pages.length, 1)
+  return Array.from({ length: last }, (_, index): Message => {
+    const page = pages[index] ?? []
+    const place = last === 1 ? "" : ` (${index + 1} of ${last})`
+    const title = `${ENDS[how]}: ${clip(oneLine(safe(run.title)), 150)}${place}`
+    const more = index === 0 ? [] : [section(words(`The answer goes on${place}:`, { italic: true }))]
+    const message: Message = {
+      text: escape(title),
+      blocks: [
+        ...(index === 0 ? [rich(opening)] : more.map((it) => rich(it))),
+        ...(page.length === 0 ? [] : [rich(...page)]),
+      ],
+    }
+    return guarded(message, () => ({
+      text: message.text,
+      blocks: [rich(section("This part of the answer does not fit into a Slack message."))],
+    }))
+  })
+}
+
+function ending(run: Run, saysSomething: boolean): (string | ReturnType<typeof words>)[] {
+  const how = run.ended?.how ?? "done"
+  const why = clip(oneLine(safe(run.ended?.words ?? "")), 1000)
+  const because = why === "" ? "." : `: ${why}.`
+  switch (how) {
+    case "done":
+      return saysSomething ? [bold("Done.")] : [bold("Done."), " The agent finished without a final text."]
+    case "failed":
+      return [bold("The run failed"), because, " Nothing more will happen; start it again if you still need it."]
+    case "incomplete":
+      return [bold("The run stopped before it was done"), because, ...(saysSomething ? [" What there is so far:"] : [])]
+    case "cancelled":
+      return [bold("The run was cancelled"), because, " What had not started by then was not run."]
+  }
+}
+
+/** Elements onto messages, in order. */
+function paged(elements: readonly Rich[]): Rich[][] {
+  const pages: Rich[][] = []
+  let room = 0
+  for (const element of elements) {
+    const price = cost(JSON.stringify(element))
+    const page = pages.at(-1)
+    if (page && price <= room && page.length < ELEMENTS) page.push(element)
+    else pages.push([element])
+    room = (pages.at(-1) === page ? room : TOGETHER) - price
+  }
+  return pages
+}
+
+export interface Listed {
+  run: Run
+  /** Address of the run's thread, from Slack. */
+  link?: string
+}
+
+/** The most runs of one list that are shown. */
+const MANY = 10
+
+/** What waits for the person, and their own runs; each newest first. */
+export function list(view: { waiting: readonly Listed[]; mine: readonly Listed[] }): Message {
+  const { waiting, mine } = view
+  const text = `${count(waiting.length, "run")} waiting for you, ${count(mine.length, "run")} of yours`
+  const blocks = [
+    ...listOf("Waiting for you", waiting, "Nothing waits for you."),
+    ...listOf("Your runs", mine, "You have no runs. Start one with the command and what is to be done."),
+  ]
+  return guarded({ text, blocks }, () => ({
+    text,
+    blocks: [rich(section(`${text}. The list is too long for one message.`))],
+  }))
+}
+
+function listOf(title: string, runs: readonly Listed[], none: string): KnownBlock[] {
+  const shown = runs.slice(0, MANY)
+  const rest = runs.length - shown.length
+  const lines = shown.length === 0 ? [section(none)] : shown.map(entry)
+  return [header(title), rich(...lines, ...(rest > 0 ? [section(`and ${count(rest, "more run")}`)] : []))]
+}
+
+function entry({ run, link }: Listed): Rich {
+  const { head, more } = state(run)
+  const open =
+    link !== undefined && /^https:\/\//.test(link) && link.length < 1000
+      ? [{ type: "link" as const, url: link, text: "thread" }]
+      : []
+  return section(
+    bold(head),
+    ` “${clip(oneLine(safe(run.title)), 120)}”`,
+    ...more,
+    `\n${nameOf(run.requester)} · run `,
+    code(run.id),
+    ...(open.length > 0 ? [" · ", open] : []),
+    "\n",
+  )
+}
+
+/** What the command can do. `command` begins with a slash. */
+export function help(command = "/agent"): Message {
+  const name = oneLine(command)
+  const line = (said: string, means: string): Rich => section(code(said), ` ${means}\n`)
+  return {
+    text: escape(`How to use ${name}`),
+    blocks: [
+      rich(
+        section(bold(`How to use ${name}`), "\n"),
+        line(
+          `${name} <what to do>`,
+          "starts a run. It gets a message in this channel; everything about it is in that message's thread.",
+        ),
+        line(`${name} list`, "shows what waits for you, and your own runs."),
+        line(`${name} cancel <id>`, "cancels a run. The button under its message does the same."),
+        line(`${name} help`, "shows this."),
+        section(
+          "\nBefore the agent does anything that needs a yes, a card in the thread asks for it: Approve, Decline, or no answer, which is a no. Slack allows no commands in threads; use them in the channel.",
+        ),
+      ),
+    ],
+  }
+}

@@ -1,0 +1,69 @@
+/** What an ask is called, and what came of it, in words for whoever reads the card. */
+import type { RichTextElement } from "@slack/types"
+import type { Ask, Settled } from "../../core/run.ts"
+import type { Request } from "../../core/suspension.ts"
+import { bold, instant, nameOf, words } from "./rich.ts"
+import { clip, oneLine } from "./text.ts"
+
+/** The card's title: what is asked or, once it is settled, what was said. At most 140 characters. */
+export function headline(ask: Ask, request: Pick<Request, "kind">): string {
+  const tool = clip(oneLine(ask.tool), 100)
+  if (ask.settled) return `${verdict(ask, ask.settled)}: ${tool}`
+  if (ask.from === "doubt") return `Unknown outcome: ${tool}`
+  if (ask.from === "guard") return `The agent wants to run ${tool}`
+  switch (request.kind) {
+    case "authorization":
+      return `${tool} needs somebody to sign in`
+    case "input":
+    case "question":
+      return `${tool} has a question`
+    default:
+      return `${tool} asks for approval`
+  }
+}
+
+/** One or two words, for titles and lists. */
+export function verdict(ask: Ask, settled: Settled): string {
+  if (!settled.ok) return refusal(ask, settled)
+  if (ask.from === "doubt") return settled.choice === "again" ? "Run again" : "Was done"
+  return ask.kind === "input" || ask.kind === "question"
+    ? "Answered"
+    : ask.kind === "authorization"
+      ? "Signed in"
+      : "Approved"
+}
+
+function refusal(ask: Ask, settled: Settled): string {
+  if (settled.reason === "expired") return "Expired"
+  if (settled.reason === "cancelled") return "Cancelled"
+  return ask.from === "doubt" ? "Failed" : "Declined"
+}
+
+/** Who said what and when, and what came of the call. */
+export function outcome(ask: Ask, settled: Settled): RichTextElement[] {
+  const who = settled.by ? ` by ${nameOf(settled.by)}` : ""
+  const head = settled.ok || settled.reason !== "expired" ? `${verdict(ask, settled)}${who}` : "Nobody answered in time"
+  return [...bold(head), ...words(", "), ...instant(settled.at), ...words(`. ${afterwards(ask, settled)}`)]
+}
+
+const RAN: Record<NonNullable<Ask["ran"]>, string> = {
+  running: "The call has started.",
+  ok: "The call ran.",
+  error: "The call ran and ended with an error.",
+}
+
+function afterwards(ask: Ask, settled: Settled): string {
+  if (ask.from === "doubt") return afterDoubt(ask, settled)
+  if (settled.ok) return ask.ran ? RAN[ask.ran] : "The call has not started yet."
+  return ask.from === "guard" ? "The call was not run." : "The call went no further."
+}
+
+function afterDoubt(ask: Ask, settled: Settled): string {
+  if (!settled.ok) {
+    return settled.reason === "expired"
+      ? "The call counts as failed, its outcome is unknown. It was not run again."
+      : "The call counts as failed. It was not run again."
+  }
+  if (settled.choice === "again") return ask.ran ? RAN[ask.ran] : "The new attempt has not started yet."
+  return settled.by ? "The call was not run again." : "Its result arrived after all."
+}

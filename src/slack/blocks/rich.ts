@@ -1,0 +1,103 @@
+/**
+ * Small pieces of rich text. Rich text is never parsed by Slack: a text element is text, whatever it holds, so this is how
+ * foreign text is shown. Mentions and links are made here and nowhere else.
+ */
+import type {
+  ActionsBlock,
+  Button,
+  HeaderBlock,
+  RichTextBlock,
+  RichTextElement,
+  RichTextList,
+  RichTextPreformatted,
+  RichTextQuote,
+  RichTextSection,
+} from "@slack/types"
+import { utc } from "../../core/ask.ts"
+import type { Person } from "../../core/fact.ts"
+import { chunks, clip, oneLine, visible } from "./text.ts"
+
+export type Rich = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList
+export type Style = { bold?: true; italic?: true; code?: true; strike?: true }
+
+/** The longest text of one element, well below what a text object may have. */
+const ELEMENT = 2800
+
+/** Text elements of any length; none for the empty text. Hidden characters must be visible already. */
+export function words(text: string, style?: Style): RichTextElement[] {
+  return chunks(text, ELEMENT).map((piece) => ({ type: "text", text: piece, ...(style ? { style } : {}) }))
+}
+
+export const bold = (text: string): RichTextElement[] => words(text, { bold: true })
+export const code = (text: string): RichTextElement[] => words(text, { code: true })
+
+export const section = (...parts: (string | RichTextElement | RichTextElement[])[]): RichTextSection => ({
+  type: "rich_text_section",
+  elements: parts.flatMap((part) => (typeof part === "string" ? words(part) : part)),
+})
+
+/** Somebody else's words, set apart so that no line of theirs passes for one of ours. */
+export const quote = (text: string): RichTextQuote => ({ type: "rich_text_quote", elements: words(text) })
+
+/** Text in which every character counts. */
+export const exactly = (text: string): RichTextPreformatted => ({
+  type: "rich_text_preformatted",
+  elements: chunks(text, ELEMENT).map((piece) => ({ type: "text", text: piece })),
+})
+
+export const rich = (...elements: Rich[]): RichTextBlock => ({ type: "rich_text", elements })
+
+export const header = (text: string): HeaderBlock => ({
+  type: "header",
+  text: { type: "plain_text", text: clip(oneLine(text), 140), emoji: false },
+})
+
+/** In the reader's own time and, beside it, in UTC, which is the same for everybody. Beyond what clocks can name: in words. */
+export function instant(ms: number): RichTextElement[] {
+  const text = utc(ms)
+  if (!/^\d{4}-/.test(text)) return words(text)
+  const date: RichTextElement = {
+    type: "date",
+    timestamp: Math.floor(ms / 1000),
+    format: "{date_short_pretty} at {time}",
+    fallback: text,
+  }
+  return [date, ...words(` (${text})`)]
+}
+
+/** Without a ping: the name they go by, which anybody can choose, and the id, which nobody can. */
+export const nameOf = (person: Pick<Person, "user" | "name">): string => {
+  const name = clip(oneLine(person.name ?? ""), 80)
+  return name === "" ? person.user : `${name} (${person.user})`
+}
+
+/** Pings the user or the group of this id; anything else stays text. */
+export function mention(id: string): RichTextElement {
+  if (/^[UW][A-Z0-9]+$/.test(id)) return { type: "user", user_id: id }
+  if (/^S[A-Z0-9]+$/.test(id)) return { type: "usergroup", usergroup_id: id }
+  if (/^[CG][A-Z0-9]+$/.test(id)) return { type: "channel", channel_id: id }
+  return { type: "text", text: clip(visible(id), 80) || "?" }
+}
+
+export function button(how: {
+  id: string
+  text: string
+  label: string
+  value: string
+  style?: "primary" | "danger"
+}): Button {
+  return {
+    type: "button",
+    action_id: how.id,
+    text: { type: "plain_text", text: how.text, emoji: false },
+    value: how.value,
+    accessibility_label: clip(oneLine(how.label), 40).slice(0, 75),
+    ...(how.style ? { style: how.style } : {}),
+  }
+}
+
+export const actions = (blockId: string, elements: Button[]): ActionsBlock => ({
+  type: "actions",
+  block_id: blockId,
+  elements,
+})

@@ -1,0 +1,154 @@
+/**
+ * Foreign text on its way to a screen: nothing in it may hide, pose as something else or be cut without a word.
+ * Knows Unicode and Slack's escaping; builds no blocks.
+ */
+
+/** `&`, `<` and `>` as Slack's entities: for mrkdwn and fallback texts, never for plain_text or rich_text. */
+export const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+
+/** What `text` costs at most of Slack's limits, which may count it escaped and as JSON. */
+export const cost = (text: string): number => JSON.stringify(escape(text)).length - 2
+
+/** Scripts whose ordinary spelling joins or parts letters by an invisible character. */
+const JOINING = [
+  "Arab",
+  "Syrc",
+  "Mong",
+  "Deva",
+  "Beng",
+  "Guru",
+  "Gujr",
+  "Orya",
+  "Taml",
+  "Telu",
+  "Knda",
+  "Mlym",
+  "Sinh",
+  "Khmr",
+  "Mymr",
+  "Tibt",
+]
+  .map((script) => String.raw`\p{Script=${script}}`)
+  .join("")
+const UNSEEN = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⠀`
+
+/** Invisible characters where they belong: inside an emoji, between joining letters; else such a character itself. */
+const HIDDEN = new RegExp(
+  [
+    String.raw`(?<emoji>\p{RGI_Emoji})`,
+    String.raw`(?<join>(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F|(?<=[${JOINING}\p{M}])[\u200C\u200D](?=[${JOINING}]))`,
+    `[${UNSEEN}]`,
+  ].join("|"),
+  "gv",
+)
+const STACKED = /(\p{M}{4})(\p{M}+)/gu
+
+const braced = (char: string): string => String.raw`\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
+const quoted = (char: string): string =>
+  Array.from(
+    { length: char.length },
+    (_, index) => String.raw`\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`,
+  ).join("")
+
+function shown(text: string, write: (char: string) => string): string {
+  const seen = text.replace(HIDDEN, (found, emoji?: string, join?: string) =>
+    emoji !== undefined || join !== undefined ? found : write(found),
+  )
+  return seen.replace(STACKED, (_, few: string, more: string) => few + Array.from(more, write).join(""))
+}
+
+/** Prose: control, format and blank-looking characters as `\u{202e}`; line breaks and tabs stay. */
+export const visible = (text: string): string =>
+  shown(text.replaceAll("\r\n", "\n"), (char) => (char === "\n" || char === "\t" ? char : braced(char)))
+
+/** JSON text: the same as `\u202e`, odd spaces too, so that what is shown is still the same JSON value. */
+export const visibleJson = (json: string): string => shown(json, quoted).replace(/(?! )\p{Zs}/gu, quoted)
+
+/** Prose on one line: a line break shows as ⏎. */
+export const oneLine = (text: string): string =>
+  visible(text.trim())
+    .replace(/\s*\n\s*/g, " ⏎ ")
+    .replaceAll("\t", " ")
+
+/** What must not be torn apart: an escape, a mask, an emoji, a letter with its marks. */
+const UNIT = new RegExp(
+  String.raw`\\u\{[\da-f]+\}|(?:\\u[dD][89abAB][\da-f]{2})\\u[\da-f]{4}|\\u[\da-f]{4}|\\.|«masked»|\p{RGI_Emoji}|[^]\p{M}{0,8}`,
+  "gv",
+)
+
+/** Cuts text into pieces of at most `max` cost; together they are the text. `soft` cuts after a line or word where it can. */
+export function chunks(text: string, max: number, soft = false): string[] {
+  const pieces: string[] = []
+  let piece = ""
+  let spent = 0
+  for (const [unit] of text.matchAll(UNIT)) {
+    const price = cost(unit)
+    if (spent + price > max && piece !== "") {
+      const end = soft ? softEnd(piece) : piece.length
+      pieces.push(piece.slice(0, end))
+      piece = piece.slice(end)
+      spent = cost(piece)
+    }
+    piece += unit
+    spent += price
+  }
+  return piece === "" ? pieces : [...pieces, piece]
+}
+
+function softEnd(piece: string): number {
+  const line = piece.lastIndexOf("\n") + 1
+  if (line > piece.length / 2) return line
+  const word = piece.lastIndexOf(" ") + 1
+  return word > piece.length / 2 ? word : piece.length
+}
+
+/** For what nobody decides by: the beginning of a long text, and how much is missing. */
+export function clip(text: string, max: number): string {
+  const [first = "", ...rest] = chunks(text, max, true)
+  const missing = rest.reduce((sum, piece) => sum + [...piece].length, 0)
+  return missing === 0 ? first : `${first.trimEnd()} … (${count(missing, "more character")})`
+}
+
+/** `1 value`, `2,048 values` */
+export const count = (n: number, noun: string): string => `${n.toLocaleString("en-US")} ${noun}${n === 1 ? "" : "s"}`
+
+const MAX_NAMED = 3
+const HOST =
+  /\/\/([^\s/?#"'<>\\]{1,300})|[\p{L}\p{N}\p{M}_-]{1,63}(?:[.\u3002\uFF0E\uFF61][\p{L}\p{N}\p{M}-]{1,63}){1,20}/gu
+const WORD = /[\p{L}\p{M}]{2,}/gu
+const LATIN = /\p{Script=Latin}/u
+/** Letters of other alphabets that pass for Latin ones, where they stand among Latin ones. */
+const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Cherokee}\p{Script=Armenian}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικ]/u
+const POSING = /[\uFF21-\uFF3A\uFF41-\uFF5A\u{1D400}-\u{1D7FF}]/u
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
+
+/** What a reader should be warned of before trusting their eyes, as whole sentences. */
+export function cautions(text: string): string[] {
+  const found: string[] = []
+  if (visibleJson(text) !== text) found.push("It has characters that can't be seen; they are written as \\u… here.")
+  found.push(...unique(hosts(text)))
+  const mixed = [...text.matchAll(WORD)].map(([word]) => word).filter((word) => LATIN.test(word) && FOREIGN.test(word))
+  found.push(...unique(mixed).map((word) => `“${word}” mixes letters of two alphabets that look alike.`))
+  if (POSING.test(text)) found.push("It has letters that only look like ordinary Latin letters.")
+  if (RIGHT_TO_LEFT.test(text))
+    found.push("It has right-to-left text: parts of a line may stand in another order than they run.")
+  return found
+}
+
+const unique = (texts: string[]): string[] => [...new Set(texts)].slice(0, MAX_NAMED)
+
+function hosts(text: string): string[] {
+  return [...text.matchAll(HOST)].flatMap(([whole, authority]) => {
+    const host = authority ?? whole
+    const posing =
+      authority === undefined ? /[^\0-\x7F]/.test(host) && /\.[A-Za-z]{2,63}$/.test(host) : /[^\0-\x7F]|@/.test(host)
+    if (!posing) return []
+    const real = hostOf(host)
+    return real === undefined || real === host ? [] : [`“${oneLine(host)}” is really the host ${real}.`]
+  })
+}
+
+function hostOf(authority: string): string | undefined {
+  return URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`).hostname : undefined
+}

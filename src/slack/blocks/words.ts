@@ -1,0 +1,182 @@
+/**
+ * The one place that turns what came of somebody's attempt into a sentence for them. Says only what is known to be true.
+ */
+import type { CancelOutcome, Outcome } from "../../core/ask.ts"
+import { utc } from "../../core/ask.ts"
+import type { Denial } from "../../core/policy.ts"
+import type { Ask } from "../../core/run.ts"
+import type { Message } from "./limits.ts"
+import { verdict } from "./outcome.ts"
+import { nameOf, rich, section } from "./rich.ts"
+import { chunks, clip, count, escape, oneLine, visible } from "./text.ts"
+
+/** What is said to one person, after what they did. */
+export type Said =
+  | { about: "decision"; outcome: Outcome }
+  | { about: "cancel"; outcome: CancelOutcome | { kind: "unknown" } }
+  /** Refused at the door of a command, or of looking at masked values. */
+  | { about: "start" | "reveal"; why: Denial }
+  /** Stored: the run exists. */
+  | { about: "started" }
+  /** Taken in, but not yet known to be stored. */
+  | { about: "received" }
+  /** Surely not stored: pressing again is right. */
+  | { about: "not recorded" }
+  /** Stored or not, nobody can say yet. */
+  | { about: "not known" }
+  /** A newer release wrote what was to be changed. */
+  | { about: "updating" }
+  /** The press named nothing that we know. */
+  | { about: "stale" }
+  /** A run whose first message could not be posted; `error` is Slack's word for why. */
+  | { about: "channel"; error: string }
+  | { about: "no id" }
+
+/** One or two plain sentences, with no formatting and nothing to escape. */
+export function words(said: Said): string {
+  switch (said.about) {
+    case "decision":
+      return decision(said.outcome)
+    case "cancel":
+      return cancelling(said.outcome)
+    case "start":
+      return `Not started. ${denied(said.why, "start runs")}`
+    case "reveal":
+      return `Not shown. ${denied(said.why, "see the masked values: only those who may decide can")}`
+    case "channel":
+      return unpostable(said.error)
+    default:
+      return PLAIN[said.about]
+  }
+}
+
+const PLAIN = {
+  started: "Started. The run has its own message in this channel; everything about it is in that message's thread.",
+  received: "Received. I'll tell you here when it is recorded.",
+  "not recorded": "Not recorded: nothing has changed. Please press again.",
+  "not known":
+    "Not known yet whether this was recorded. Please wait a moment and look at the card before you press again.",
+  updating: "I'm being updated and did not record this. Please press again in a minute.",
+  stale: "Not recorded: this button belongs to nothing that I know. The run may be long over and deleted.",
+  "no id": "Which run? Say its id, as in “cancel r00abc…”; “list” shows the ids.",
+} as const
+
+function decision(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "recorded":
+      return `Recorded: ${verdictOf(outcome.ask)}.`
+    case "settled":
+      return already(outcome.ask)
+    case "changed":
+      return "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now."
+    case "denied":
+      return `Not recorded. ${denied(outcome.why, "decide this")}`
+    case "choice missing":
+      return "Not recorded: please say whether it was done or is to run again."
+    case "unknown":
+      return PLAIN.stale
+  }
+}
+
+const toolOf = (ask: Ask): string => clip(oneLine(ask.tool), 100)
+const verdictOf = (ask: Ask): string =>
+  ask.settled ? `${verdict(ask, ask.settled).toLowerCase()}, ${toolOf(ask)}` : toolOf(ask)
+
+function already(ask: Ask): string {
+  const { settled } = ask
+  if (!settled) return PLAIN.stale
+  const at = utc(settled.at)
+  if (settled.reason === "expired") {
+    return `Too late: ${toolOf(ask)} expired at ${utc(ask.expiresAt)} and counts as declined. If it is still needed, start a new run.`
+  }
+  const who = settled.by ? ` by ${nameOf(settled.by)}` : ""
+  return `Already settled: ${verdictOf(ask)}${who} at ${at}. Your press changed nothing.`
+}
+
+function cancelling(outcome: CancelOutcome | { kind: "unknown" }): string {
+  switch (outcome.kind) {
+    case "cancelled":
+      return "Cancelled: nothing new will start. What was running is stopped first."
+    case "over":
+      return `Nothing to cancel: the run is over (${oneLine(outcome.how)}).`
+    case "denied":
+      return `Not cancelled. ${denied(outcome.why, "cancel this run")}`
+    case "unknown":
+      return "Nothing was cancelled: there is no such run that you can see. “list” shows the ids."
+  }
+}
+
+function denied(why: Denial, what: string): string {
+  switch (why) {
+    case "not listed":
+      return `You are not among those who may ${what}.`
+    case "own request":
+      return "You asked for this run, so somebody else has to approve it. You may decline it."
+    case "requester only":
+      return "Only the person who asked for this run may decide this."
+    case "guest":
+      return `Guests may not ${what}.`
+    case "deactivated":
+      return `This account is deactivated and may not ${what}.`
+    case "bot":
+      return `Bots may not ${what}.`
+    case "foreign":
+      return `People of other organisations may not ${what}.`
+    case "cannot check":
+      return `I can't check your rights now, and without that nobody may ${what}. Please try again in a minute.`
+    case "nobody listed":
+      return `Nobody is allowed to ${what} yet: Countersign's configuration lists no one.`
+    case "wrong channel":
+      return "Runs can't be started in this channel, only in those that Countersign's configuration lists."
+  }
+}
+
+function unpostable(error: string): string {
+  const head = "Not started: I can't write in this channel"
+  switch (error) {
+    case "not_in_channel":
+    case "channel_not_found":
+      return `${head}, because I'm not a member. Invite me (type /invite and my name) and give the command again, or use another channel.`
+    case "is_archived":
+      return `${head}, because it is archived. Please use another one.`
+    case "restricted_action":
+    case "restricted_action_read_only_channel":
+    case "restricted_action_thread_only_channel":
+    case "restricted_action_non_threadable_channel":
+      return `${head}, because its settings don't let me. Change who may post here, or use another channel.`
+    default:
+      return `${head} (Slack says: ${clip(oneLine(error), 100)}). Please use another channel, or tell whoever runs Countersign.`
+  }
+}
+
+/** A sentence as a private message, with the address of a thread when there is one. */
+export function note(sentence: string, link?: string): Message {
+  const [text = " "] = chunks(visible(sentence), 2500)
+  const open =
+    link !== undefined && /^https:\/\//.test(link)
+      ? [" ", [{ type: "link" as const, url: link, text: "Open the thread" }]]
+      : []
+  return { text: escape(text), blocks: [rich(section(text, ...open))] }
+}
+
+/** The masked values, for one person who may see them. Pieces beyond the first messages' room are counted. */
+export function revealed(text: string): Message[] {
+  const pieces = chunks(text, 2800)
+  const pages = Array.from({ length: Math.ceil(pieces.length / 3) }, (_, index) =>
+    pieces.slice(index * 3, index * 3 + 3),
+  )
+  return pages.map((page, index) => ({
+    text: "The arguments with their masked values",
+    blocks: [
+      rich(
+        section(
+          `The arguments as the call gets them${pages.length > 1 ? `, part ${index + 1} of ${pages.length}` : ""}. Only you see this. (${count(text.length, "character")})`,
+        ),
+        ...page.map((piece) => ({
+          type: "rich_text_preformatted" as const,
+          elements: [{ type: "text" as const, text: piece }],
+        })),
+      ),
+    ],
+  }))
+}
