@@ -23,7 +23,7 @@ async function machine(apt: "installs" | "fails" | "none") {
 }
 
 async function ask(bin: string, uid = 0) {
-  const child = spawn(process.execPath, [script("../source.mjs"), script("program.asker.ts"), "wanted", String(uid)], {
+  const child = spawn(process.execPath, [script("../source.mjs"), script("program.process.ts"), "wanted", String(uid)], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: bin },
   })

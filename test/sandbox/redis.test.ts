@@ -81,7 +81,7 @@ describe("a private Redis", () => {
   test("ends when its parent is killed, even while it is frozen", async () => {
     const dir = await scratchFolder("redis")
     const script = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-    const parent = spawn(process.execPath, [script("../source.mjs"), script("redis.parent.ts"), program, dir], {
+    const parent = spawn(process.execPath, [script("../source.mjs"), script("redis.process.ts"), program, dir], {
       stdio: ["ignore", "pipe", "inherit"],
     })
     const [line] = (await once(parent.stdout, "data")) as [Buffer]
