@@ -1,0 +1,257 @@
+/**
+ * The show loop: brings Slack up to date with the stored runs, one missing message at a time and at Slack's pace, cards
+ * that people wait for first. It decides nothing about a run, and nobody who works or clicks ever waits for it.
+ */
+import type { WebClient } from "@slack/web-api"
+import type { Peek, Store } from "../store/store.ts"
+import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./show/acts.ts"
+import type { Log } from "./client.ts"
+import { close, deliver, paceKey, type Desk, type Seen } from "./show/deliver.ts"
+import { Pace, type Rate } from "./show/pace.ts"
+import { readSlots } from "./show/record.ts"
+import { CALL_TIMEOUT } from "./show/send.ts"
+
+export interface ShowOptions {
+  store: Store
+  /** A client of its own, which repeats no call, waits out no 429, and gives up after `CALL_TIMEOUT`. */
+  client: WebClient
+  log: Log
+  /** Names this process in the lease: one process shows a shard at a time. */
+  owner: string
+  rates?: Readonly<Record<string, Rate>>
+}
+
+export interface Show {
+  /** Something was committed here: look now. */
+  wake(): void
+  /** What a look at Redis found, once a second for the whole process. */
+  tick(peeked: Pick<Peek, "now" | "cards" | "rest">): void
+  /** Ends after what is under way. */
+  stop(): Promise<void>
+}
+
+export function startShow(options: ShowOptions): Show {
+  const shards = Array.from({ length: options.store.shards }, (_, shard) => new ShardShow(options, shard))
+  return {
+    wake: () => shards.forEach((shard) => shard.wake()),
+    tick({ now, cards, rest }) {
+      if (Math.min(cards ?? Infinity, rest ?? Infinity) <= now) shards.forEach((shard) => shard.wake())
+    },
+    async stop() {
+      await Promise.all(shards.map((shard) => shard.stop()))
+    },
+  }
+}
+
+/** A lease outlives a call that is begun under it. Whoever takes over after a crash waits that long at most. */
+const LEASE = CALL_TIMEOUT + 2000
+/** Runs that are served at once; changes of what stands may take only some of the places. */
+const AT_ONCE = 6
+const REST_AT_ONCE = 3
+/** Nobody else takes a run that is being served for so long, ms. */
+const SERVING = 20_000
+
+type Due = Extract<Awaited<ReturnType<Store["show"]["showDue"]>>, { id: string }>
+
+type Choice = { act: Act; key: string | undefined } | { at: number; lane: Due["class"] }
+
+/** When an act may be done, and what it waits for. */
+interface Possible {
+  act: Act
+  key: string | undefined
+  at: number
+  /** For its turn among calls of its kind. */
+  paced: boolean
+  /** For a place. */
+  crowded: boolean
+}
+
+class ShardShow {
+  readonly #store: Store
+  readonly #log: Log
+  readonly #shard: number
+  readonly #owner: string
+  readonly #desk: Desk
+  readonly #pace: Pace
+  /** Runs being served, and whether they fell due again meanwhile. */
+  readonly #serving = new Map<string, { again: boolean; done: Promise<void> }>()
+  /** When the last of those that wait for a kind of call gets its turn, ms: so that they don't all come at once. */
+  readonly #turns = new Map<string, number>()
+  readonly #loop: Promise<void>
+  #restServed = 0
+  #leasedUntil = 0
+  #stopped = false
+  #woken = false
+  #wake: () => void = () => undefined
+
+  constructor(options: ShowOptions, shard: number) {
+    const { store, client, log, owner } = options
+    this.#store = store
+    this.#log = log
+    this.#shard = shard
+    this.#owner = owner
+    this.#pace = new Pace(store, options.rates)
+    const hold = async (key: string, ms: number): Promise<void> => {
+      this.#turns.delete(key)
+      await this.#pace.hold(key, ms, await store.now())
+    }
+    this.#desk = { store, client, log, hold }
+    this.#loop = this.#run()
+  }
+
+  wake(): void {
+    this.#woken = true
+    this.#wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.wake()
+    await this.#loop
+    await Promise.all([...this.#serving.values()].map(({ done }) => done))
+    if (this.#leasedUntil > performance.now()) {
+      // Whoever comes next need not wait for the lease to lapse.
+      await this.#store.lease(this.#shard, "show", this.#owner, 1).catch(() => false)
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        await this.#rest(await this.#next())
+      } catch (error) {
+        this.#log.error({ err: error, shard: this.#shard }, "showing was interrupted; it goes on by itself")
+        await this.#rest(1000)
+      }
+    }
+  }
+
+  /** Takes up the next run that is due. Returns for how long there is nothing to do, ms (Infinity: until woken). */
+  async #next(): Promise<number> {
+    if (this.#serving.size >= AT_ONCE) return Infinity
+    this.#woken = false
+    if (!(await this.#leased())) return Infinity
+    const due = await this.#store.show.showDue(this.#shard)
+    if (!("id" in due)) return due.next === undefined ? Infinity : soon(due.next - due.now)
+    const served = this.#serving.get(due.id)
+    if (served) {
+      served.again = true
+      await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
+      return 0
+    }
+    if (due.class === "rest" && this.#restServed >= REST_AT_ONCE) return Infinity
+    // Put off while it is served, so that the next look finds the next run; a crash delays it by that much.
+    await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
+    this.#take(due)
+    return 0
+  }
+
+  #take(due: Due): void {
+    const isRest = due.class === "rest"
+    if (isRest) this.#restServed += 1
+    const entry = { again: false, done: Promise.resolve() }
+    this.#serving.set(due.id, entry)
+    entry.done = this.#serve(due)
+      .catch(async (error: unknown) => {
+        this.#log.error({ err: error, run: due.id }, "a run could not be shown; it is tried again")
+        await this.#store.show.showLater(due.id, due.class, due.now + 1000).catch(() => false)
+      })
+      .then(async () => {
+        if (entry.again) await this.#store.show.showLater(due.id, "cards", due.now).catch(() => false)
+      })
+      .finally(() => {
+        if (isRest) this.#restServed -= 1
+        this.#serving.delete(due.id)
+        this.wake()
+      })
+  }
+
+  /** Makes one call for a run, or finds when the next may be made, or that nothing is missing. */
+  async #serve(due: Due): Promise<void> {
+    const { show } = this.#store
+    const { id, run, revision, now, learnt } = due
+    const slots = readSlots(due, run.channel)
+    const seen: Seen = { run, slots, now }
+    const { acts, done } = await this.#missing(seen)
+    await close(seen, done, this.#desk)
+    if (acts.length === 0) {
+      if (!(await show.leaveShow(id, revision, learnt))) await show.showLater(id, "cards", now)
+      return
+    }
+    const choice = await this.#choose(seen, acts, due.class)
+    if ("act" in choice) {
+      if (choice.key !== undefined) await this.#pace.take(choice.key, now)
+      await deliver(seen, choice.act, this.#desk)
+      await show.showLater(id, choice.act.lane, now)
+    } else if (!(await show.showLater(id, choice.lane, choice.at, revision))) {
+      await show.showLater(id, "cards", now)
+    }
+  }
+
+  async #missing(seen: Seen): Promise<Missing> {
+    const { run, slots } = seen
+    const texts = new Map<string, string>()
+    const load = async (fields: string[]): Promise<void> => {
+      const found = await this.#store.texts(run.id, fields)
+      for (const [index, field] of fields.entries()) {
+        const text = found[index]
+        if (text !== undefined) texts.set(field, text)
+      }
+    }
+    await load(archivedTexts(run, slots))
+    await load(neededTexts(run, slots, texts))
+    return missing(run, slots, texts)
+  }
+
+  /** The most urgent act that may be done now; or when, and in which class, the first of them may. */
+  async #choose(seen: Seen, acts: readonly Act[], lane: Due["class"]): Promise<Choice> {
+    let first: Possible | undefined
+    for (const act of acts) {
+      const possible = await this.#possible(seen, act, lane)
+      if (possible.at <= seen.now && !possible.crowded) return { act, key: possible.key }
+      if (!first || possible.at < first.at) first = possible
+    }
+    if (!first) return { at: seen.now, lane }
+    const { at, key, paced, act } = first
+    return { at: paced && key !== undefined ? this.#turn(key, at, seen.now) : at, lane: act.lane }
+  }
+
+  async #possible(seen: Seen, act: Act, lane: Due["class"]): Promise<Possible> {
+    const key = paceKey(seen, act)
+    const after = "slot" in act ? (act.slot.sent.after ?? 0) : 0
+    const free = key === undefined ? 0 : await this.#pace.freeAt(key)
+    // What brings up to date leaves its place to cards; it comes back in its own class.
+    const crowded = act.lane === "rest" && lane === "cards" && this.#restServed >= REST_AT_ONCE
+    return { act, key, at: Math.max(after, free), paced: free > seen.now && free >= after, crowded }
+  }
+
+  /** When the next in the row for a kind of call should look again. */
+  #turn(key: string, free: number, now: number): number {
+    const last = this.#turns.get(key) ?? 0
+    const turn = last <= now ? free : Math.max(free, last + this.#pace.every(key))
+    this.#turns.set(key, turn)
+    return turn
+  }
+
+  async #leased(): Promise<boolean> {
+    if (this.#leasedUntil - performance.now() > CALL_TIMEOUT) return true
+    const asked = performance.now()
+    const held = await this.#store.lease(this.#shard, "show", this.#owner, LEASE)
+    this.#leasedUntil = held ? asked + LEASE : 0
+    return held
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (ms <= 0 || this.#woken || this.#stopped) return
+    await new Promise<void>((resolve) => {
+      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}
+
+/** Waits of a second and more are the tick's matter. */
+const soon = (ms: number): number => (ms < 1000 ? Math.max(ms, 1) : Infinity)

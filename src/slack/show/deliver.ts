@@ -1,0 +1,274 @@
+/**
+ * Makes one missing thing so: the Slack call, then the record of what came of it. Decides what a failure means for the
+ * run; knows no order and no pace among acts.
+ */
+import type { WebClient } from "@slack/web-api"
+import { cancelled, shown, withdrawn } from "../../core/ask.ts"
+import { step, type Run, type Step } from "../../core/run.ts"
+import { rooted } from "../../core/turn.ts"
+import type { Store } from "../../store/store.ts"
+import { note } from "../blocks/words.ts"
+import type { Log } from "../client.ts"
+import { wordData, wordOf, type Word } from "../word.ts"
+import type { Act } from "./acts.ts"
+import { slotOf, withCopy, type Sent, type Slot, type Slots } from "./record.ts"
+import { findOwn, permalink, post, respond, update, whisper, type Failure, type Sending } from "./send.ts"
+import { linkMessage, undeliverable } from "./words.ts"
+
+/** What delivering works with. */
+export interface Desk {
+  store: Store
+  client: WebClient
+  log: Log
+  /** Holds a kind of call for `ms`: Slack said 429. */
+  hold: (key: string, ms: number) => Promise<void>
+}
+
+/** The run as it was rendered. */
+export interface Seen {
+  run: Run
+  slots: Slots
+  now: number
+}
+
+/** After that many changes or words that failed in a row, no more is tried; posts are tried for as long as the run lives. */
+const FAILS = 8
+const BOT_WRONG = 60_000
+/** How long the n-th repetition waits, ms: 1 s, doubling, at most 5 min. */
+const backOff = (n: number): number => Math.min(1000 * 2 ** Math.max(n - 1, 0), 300_000)
+
+/** The kind of call that Slack limits together with this one; undefined when it is limited by nothing. */
+export function paceKey({ run }: Seen, act: Act): string | undefined {
+  switch (act.do) {
+    case "post":
+      return `chat.postMessage:${run.channel}`
+    case "update":
+      return "chat.update"
+    case "tell": {
+      const door = doorOf(act.word, act.slot)
+      if (door === "whisper") return "chat.postEphemeral"
+      return door === "message" ? `chat.postMessage:${act.word.user}` : undefined
+    }
+    case "mark":
+      return undefined
+  }
+}
+
+export function deliver(seen: Seen, act: Act, desk: Desk): Promise<void> {
+  switch (act.do) {
+    case "post":
+      return deliverPost(seen, act, desk)
+    case "update":
+      return deliverUpdate(seen, act, desk)
+    case "tell":
+      return deliverWord(seen, act, desk)
+    case "mark":
+      return mark(seen.run.id, act.mark, desk)
+  }
+}
+
+/** Writes down that slots stand as they always will. */
+export async function close(seen: Seen, slots: readonly Slot[], { store }: Desk): Promise<void> {
+  for (const slot of slots) await record(seen, slot, { ...slot.sent, done: true }, store)
+}
+
+const record = (seen: Seen, slot: Slot, sent: Sent, store: Store): Promise<unknown> =>
+  store.show.recordSent(seen.run.id, slot.name, JSON.stringify(sent))
+
+// --- posts
+
+type Post = Extract<Act, { do: "post" }>
+
+async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
+  const { slot, content, hash } = act
+  const { store, client } = desk
+  const about = { run: seen.run.id, slot: slot.name }
+  const to = { channel: seen.run.channel, ...(act.thread === undefined ? {} : { thread: act.thread }) }
+  const since = slot.sent.since ?? seen.now
+  if (slot.sent.tries !== undefined) {
+    const own = await findOwn(client, to, about, since)
+    if (own !== undefined && own.length > 0) {
+      const copies = own.map((place) => ({ ...place, hash: "" }))
+      return void (await record(
+        seen,
+        slot,
+        copies.reduce((sent, copy) => withCopy({ ...slot, sent }, copy), slot.sent),
+        store,
+      ))
+    }
+  }
+  // Written before the call: whoever comes after a crash knows that this message may stand already.
+  const tried: Sent = { ...slot.sent, tries: (slot.sent.tries ?? 0) + 1, since }
+  await record(seen, slot, tried, store)
+  const sending = await post(client, to, content, about)
+  if (sending.kind === "sent") return void (await record(seen, slot, withCopy(slot, { ...sending.place, hash }), store))
+  await postFailed(seen, act, tried, sending, desk)
+}
+
+async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, desk: Desk): Promise<void> {
+  const { slot } = act
+  const { store } = desk
+  if (failure.kind === "limited") {
+    await desk.hold(paceKey(seen, act) ?? "", failure.retryAfter)
+    return void (await record(seen, slot, slot.sent, store))
+  }
+  complain(seen, slot, failure, desk)
+  switch (failure.kind) {
+    case "unknown":
+    case "bot":
+      return void (await record(seen, slot, postponed(seen, slot, tried, failure.kind), store))
+    case "thread":
+      return lostThread(seen, slot, desk)
+    case "channel":
+      return giveUp(seen, slot, failure.error, desk)
+    case "content":
+    case "message":
+      if (slot.sent.small) return giveUp(seen, slot, failure.error, desk, "this message")
+      return void (await record(seen, slot, { ...slot.sent, small: true }, store))
+  }
+}
+
+const postponed = ({ now }: Seen, slot: Slot, tried: Sent, why: "unknown" | "bot"): Sent =>
+  why === "bot" ? { ...slot.sent, after: now + BOT_WRONG } : { ...tried, after: now + backOff(tried.tries ?? 1) }
+
+/** It will not be posted. Unless it is `this message` alone that Slack refuses, no other of the run will be. */
+async function giveUp(seen: Seen, slot: Slot, error: string, desk: Desk, what?: "this message"): Promise<void> {
+  await (what === "this message" ? giveUpSlot : giveUpRun)(seen, slot, error, desk)
+  await record(seen, slot, { ...slot.sent, over: error }, desk.store)
+}
+
+/** The root was deleted: it is posted anew, and the thread goes on there. */
+async function lostThread(seen: Seen, slot: Slot, { store }: Desk): Promise<void> {
+  const root = slotOf(seen.slots, "root")
+  const copies = root.copies.map((copy) => ({ ...copy, dead: true as const }))
+  await record(seen, root, { copies }, store)
+  await record(seen, slot, { ...slot.sent, after: seen.now + 1000 }, store)
+}
+
+// --- changes
+
+async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, desk: Desk): Promise<void> {
+  const { slot, copy, content, hash } = act
+  const { store } = desk
+  const sending = await update(desk.client, copy, content)
+  if (sending.kind === "sent") return void (await record(seen, slot, withCopy(slot, { ...copy, hash }), store))
+  if (sending.kind === "limited") return desk.hold("chat.update", sending.retryAfter)
+  complain(seen, slot, sending, desk)
+  const dead = withCopy(slot, { ...copy, dead: true })
+  const fails = (slot.sent.fails ?? 0) + 1
+  if (sending.kind === "message") return void (await record(seen, slot, dead, store))
+  if (sending.kind === "content") {
+    return void (await record(seen, slot, slot.sent.small ? dead : { ...slot.sent, small: true }, store))
+  }
+  if (sending.kind !== "bot" && fails > FAILS) return void (await record(seen, slot, dead, store))
+  const wait = sending.kind === "bot" ? BOT_WRONG : backOff(fails)
+  await record(seen, slot, { ...slot.sent, fails, after: seen.now + wait }, store)
+}
+
+// --- words to one person
+
+type Door = "url" | "whisper" | "message"
+
+/** The ways to a person, in the order in which they are tried. */
+function doorOf(word: Word, slot: Slot): Door | undefined {
+  const doors: Door[] = [
+    ...(word.responseUrl === undefined ? [] : ["url" as const]),
+    ...(word.channel === undefined ? [] : ["whisper" as const]),
+    "message",
+  ]
+  return doors[slot.sent.door ?? 0]
+}
+
+async function deliverWord(seen: Seen, act: Extract<Act, { do: "tell" }>, desk: Desk): Promise<void> {
+  const { slot, word } = act
+  const { store } = desk
+  const sending = await tell(seen, act, desk)
+  if (sending.kind === "sent") return void (await record(seen, slot, { done: true }, store))
+  if (sending.kind === "limited") {
+    const key = paceKey(seen, act)
+    if (key !== undefined) return desk.hold(key, sending.retryAfter)
+    return void (await record(seen, slot, { ...slot.sent, after: seen.now + sending.retryAfter }, store))
+  }
+  complain(seen, slot, sending, desk)
+  const fails = (slot.sent.fails ?? 0) + 1
+  if (sending.kind === "unknown" && fails < 3) {
+    return void (await record(seen, slot, { ...slot.sent, fails, after: seen.now + backOff(fails) }, store))
+  }
+  const { fails: _fails, after: _after, ...rest } = slot.sent
+  const next: Sent = { ...rest, door: (slot.sent.door ?? 0) + 1 }
+  const more = doorOf(word, { ...slot, sent: next }) !== undefined
+  await record(seen, slot, more ? next : { over: sending.error }, store)
+}
+
+async function tell(seen: Seen, { slot, word }: Extract<Act, { do: "tell" }>, desk: Desk): Promise<Sending> {
+  const root = slotOf(seen.slots, "root").copies[0]
+  const link = slot.name === "link" && root ? await permalink(desk.client, root) : undefined
+  const message = slot.name === "link" ? linkMessage(seen.run, link) : note(word.text)
+  const { responseUrl, channel, thread, user } = word
+  switch (doorOf(word, slot)) {
+    case "url":
+      return respond(responseUrl ?? "", message)
+    case "whisper":
+      return whisper(
+        desk.client,
+        { channel: channel ?? "", user, ...(thread === undefined ? {} : { thread }) },
+        message,
+      )
+    default:
+      return post(desk.client, { channel: user }, message)
+  }
+}
+
+// --- what the run learns
+
+async function mark(id: string, what: Extract<Act, { do: "mark" }>["mark"], { store }: Desk): Promise<void> {
+  await change(store, id, (run, now) => (what === "rooted" ? rooted(run, now) : shown(run, what.shown, now)))
+}
+
+/** Nothing can be posted where the run lives: it must not go on unseen, and its requester is told how to mend it. */
+async function giveUpRun(seen: Seen, slot: Slot, error: string, { store }: Desk): Promise<void> {
+  const { run, slots } = seen
+  const root = slot.name === "root"
+  const link = wordOf(slotOf(slots, "link").data ?? "")
+  const text = undeliverable(run, error, root ? "root" : run.ended ? "end" : "thread")
+  const word: Word = { ...(link ?? { user: run.requester.user, channel: run.channel }), text }
+  const owed = { name: `word:${slot.name}`, data: wordData(word) }
+  await change(store, run.id, (run, now): Step => {
+    if (run.ended || run.cancelled) return step(run, now, [], { slots: [owed], show: "cards" })
+    const words = `Slack takes no messages in its channel (${error})`
+    const given = cancelled(run, { via: "bot", cause: `show:${slot.name}`, words }, now)
+    return { ...given, slots: [...given.slots, owed] }
+  })
+}
+
+/** One message can't be posted whatever its form: an ask is answered no, so that nobody waits for what can't be seen. */
+async function giveUpSlot(seen: Seen, slot: Slot, error: string, desk: Desk): Promise<void> {
+  const { run } = seen
+  if (slot.name === "root") return giveUpRun(seen, slot, error, desk)
+  // The card says itself that its args can't be read whole, and offers no yes.
+  if (slot.name.startsWith("args:")) return
+  const ask = /^card:(.+)$/s.exec(slot.name)?.[1]
+  const text = undeliverable(run, error, ask === undefined ? "end" : "card")
+  const word: Word = { user: run.requester.user, channel: run.channel, text }
+  const owed = { name: `word:${slot.name}`, data: wordData(word) }
+  await change(desk.store, run.id, (run, now): Step => {
+    const given = ask === undefined ? undefined : withdrawn(run, ask, `Slack does not take its card (${error})`, now)
+    return given ? { ...given, slots: [...given.slots, owed] } : step(run, now, [], { slots: [owed], show: "cards" })
+  })
+}
+
+/** Throws when it could not be stored: the run stays due, and the next look finds what is missing. */
+async function change(store: Store, id: string, next: (run: Run, now: number) => Step | undefined): Promise<void> {
+  const done = await store.apply(id, (run, now) => {
+    const given = run && next(run, now)
+    return { outcome: undefined, ...(given ? { step: given } : {}) }
+  })
+  if (done.kind === "not known" || done.kind === "not recorded")
+    throw new Error(`the run was not changed: ${done.kind}`)
+}
+
+function complain({ run }: Seen, slot: Slot, failure: Exclude<Failure, { kind: "limited" }>, { log }: Desk): void {
+  const fields = { run: run.id, slot: slot.name, error: failure.error, kind: failure.kind }
+  if (failure.kind === "bot") log.error(fields, "Slack refuses the bot: check its token and scopes")
+  else log.warn(fields, "a message was not delivered")
+}

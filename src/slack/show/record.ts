@@ -1,0 +1,98 @@
+/**
+ * What is known of a run's messages in Slack: the slots that were asked for, and what was sent for each. Reads and
+ * writes the fields of that record; knows neither what a slot should show nor how it is sent.
+ */
+import { isRecord } from "../../core/json.ts"
+import type { Place } from "./send.ts"
+
+/** One message in Slack that shows a slot. A lost reply may leave two. */
+export interface Copy extends Place {
+  /** Of what it shows; empty when that isn't known. */
+  hash: string
+  /** It is gone from Slack, or can't be changed any more. */
+  dead?: true
+}
+
+/** What came of showing a slot: stored as JSON, one field a slot. */
+export interface Sent {
+  /** Every message that we know of. The first that lives is where a thread hangs. */
+  copies?: Copy[]
+  /** Posts whose outcome we don't know, and when the first of them was begun, ms. */
+  tries?: number
+  since?: number
+  /** Changes, and words, that failed in a row. */
+  fails?: number
+  /** Not before this, ms. */
+  after?: number
+  /** By which of the ways to a person a word is tried next. */
+  door?: number
+  /** Slack refused the full form; the minimal one is sent. */
+  small?: true
+  /** It will never be shown, and why. */
+  over?: string
+  /** It stands as it will always stand. */
+  done?: true
+}
+
+export interface Slot {
+  name: string
+  /** As it was committed; absent for a slot that follows from others (a piece of an answer, the args before a card). */
+  data?: string
+  sent: Sent
+  /** Those that can still be changed, whoever told us of them. */
+  copies: Copy[]
+}
+
+export type Slots = ReadonlyMap<string, Slot>
+
+export const slotOf = (slots: Slots, name: string): Slot => slots.get(name) ?? { name, sent: {}, copies: [] }
+
+/** Whether it can be seen in Slack. */
+export const stands = (slot: Slot): boolean => slot.copies.length > 0
+
+/** Whether nothing more is to be sent for it, unless a copy turns up. */
+export const isOver = (slot: Slot): boolean => slot.sent.over !== undefined || slot.sent.done === true
+
+/** The record with one copy as it is now; what is forgotten with it is how often it failed before. */
+export function withCopy(slot: Slot, copy: Copy): Sent {
+  const { tries: _tries, since: _since, fails: _fails, after: _after, ...rest } = slot.sent
+  const others = (slot.sent.copies ?? []).filter((other) => !isSame(other, copy))
+  const index = (slot.sent.copies ?? []).findIndex((other) => isSame(other, copy))
+  return { ...rest, copies: others.toSpliced(index === -1 ? others.length : index, 0, copy) }
+}
+
+export const isSame = (a: Place, b: Place): boolean => a.channel === b.channel && a.ts === b.ts
+
+/** What the store holds of a run's messages. */
+export interface Stored {
+  /** Slots that commits owe, by name: their data. */
+  owed: ReadonlyMap<string, string>
+  /** By slot: a record of ours. */
+  sent: ReadonlyMap<string, string>
+  /** Copies that a click told us of: by slot, then by ts. */
+  copies: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+/** Reads the record of a run in `channel`; what can't be read counts as not sent, so the worst is a message too many. */
+export function readSlots(stored: Stored, channel: string): Slots {
+  const names = new Set([...stored.owed.keys(), ...stored.sent.keys(), ...stored.copies.keys()])
+  return new Map([...names].map((name) => [name, readSlot(stored, channel, name)]))
+}
+
+function readSlot(stored: Stored, channel: string, name: string): Slot {
+  const sent = readSent(stored.sent.get(name) ?? "{}")
+  const known = sent.copies ?? []
+  const learnt = [...(stored.copies.get(name)?.keys() ?? [])].map((ts): Copy => ({ channel, ts, hash: "" }))
+  const copies = [...known, ...learnt.filter((copy) => !known.some((other) => isSame(other, copy)))]
+  const data = stored.owed.get(name)
+  return { name, ...(data === undefined ? {} : { data }), sent, copies: copies.filter((copy) => !copy.dead) }
+}
+
+function readSent(text: string): Sent {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Slack calls that write: one call each, never repeated here, with what came of it told apart. Knows no run and no
+ * pace; whether a call is made again is the caller's to decide.
+ */
+import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from "@slack/web-api"
+import type { Message } from "../blocks/limits.ts"
+
+/** Where a message stands. */
+export interface Place {
+  channel: string
+  ts: string
+}
+
+/**
+ * What came of a call. `unknown`: the reply was lost or says that Slack stumbled, so it may have been done ·
+ * `channel`: nothing can be written there · `content`: this message is not accepted · `message`: it can't be changed
+ * (any more) · `thread`: its root is gone · `bot`: the token or a scope is wrong, for every call alike.
+ */
+export type Failure =
+  | { kind: "limited"; retryAfter: number }
+  | { kind: "unknown"; error: string }
+  | { kind: "channel" | "content" | "message" | "thread" | "bot"; error: string }
+
+export type Sending = { kind: "sent"; place: Place } | Failure
+
+/** ms that a call may take; the lease of whoever calls must be longer. */
+export const CALL_TIMEOUT = 8000
+
+/** Posts a message. `about` goes along as metadata, by which it is found again; any member can read that. */
+export function post(
+  client: WebClient,
+  to: { channel: string; thread?: string },
+  content: Message,
+  about?: { run: string; slot: string },
+): Promise<Sending> {
+  return attempt(async () => {
+    const { ts, channel } = await client.chat.postMessage({
+      channel: to.channel,
+      ...(to.thread === undefined ? {} : { thread_ts: to.thread }),
+      ...quiet(content),
+      unfurl_links: false,
+      unfurl_media: false,
+      ...(about ? { metadata: { event_type: EVENT, event_payload: { ...about } } } : {}),
+    })
+    return { channel: channel ?? to.channel, ts: ts ?? "" }
+  })
+}
+
+/** Replaces the whole message; its metadata stays. */
+export function update(client: WebClient, place: Place, content: Message): Promise<Sending> {
+  return attempt(async () => {
+    await client.chat.update({ channel: place.channel, ts: place.ts, ...quiet(content) })
+    return place
+  })
+}
+
+/** Shows a message to one person in a channel. It is gone when they reload, and nobody can change it. */
+export function whisper(
+  client: WebClient,
+  to: { channel: string; user: string; thread?: string },
+  content: Message,
+): Promise<Sending> {
+  return attempt(async () => {
+    const { message_ts } = await client.chat.postEphemeral({
+      channel: to.channel,
+      user: to.user,
+      ...(to.thread === undefined ? {} : { thread_ts: to.thread }),
+      ...quiet(content),
+    })
+    return { channel: to.channel, ts: message_ts ?? "" }
+  })
+}
+
+/** Answers by a response url, to the one person it belongs to. */
+export function respond(url: string, content: Message, timeout = CALL_TIMEOUT): Promise<Sending> {
+  return attempt(async () => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ response_type: "ephemeral", replace_original: false, ...quiet(content) }),
+      redirect: "error",
+      signal: AbortSignal.timeout(timeout),
+    })
+    const said = await response.text()
+    if (response.status === 429) {
+      throw new WebAPIRateLimitedError(Number.parseInt(response.headers.get("retry-after") ?? "1", 10) || 1)
+    }
+    if (response.status >= 500) throw new Error(`the response url answered ${response.status}`)
+    if (response.status !== 200) throw new Dead(`the response url answered ${response.status} ${said.slice(0, 100)}`)
+    return { channel: "", ts: "" }
+  })
+}
+
+/** The address of a message. */
+export async function permalink(client: WebClient, place: Place): Promise<string | undefined> {
+  try {
+    const { permalink: link } = await client.chat.getPermalink({ channel: place.channel, message_ts: place.ts })
+    return link
+  } catch {
+    return undefined
+  }
+}
+
+const EVENT = "countersign_message"
+
+/**
+ * Our own copies of a message whose reply was lost: told by our app and our metadata. Undefined when we can't look
+ * (the history scopes are optional), so that nothing is known.
+ */
+export async function findOwn(
+  client: WebClient,
+  to: { channel: string; thread?: string },
+  about: { run: string; slot: string },
+  since: number,
+): Promise<Place[] | undefined> {
+  const window = {
+    channel: to.channel,
+    oldest: String(Math.floor(since / 1000) - 60),
+    limit: 100,
+    include_all_metadata: true,
+  }
+  try {
+    const { bot_id } = await client.auth.test()
+    const { messages } =
+      to.thread === undefined
+        ? await client.conversations.history(window)
+        : await client.conversations.replies({ ...window, ts: to.thread })
+    return (messages ?? []).flatMap(({ ts, bot_id: by, metadata }) => {
+      const payload = metadata?.event_type === EVENT ? metadata.event_payload : undefined
+      const ours = by === bot_id && isAbout(payload, about)
+      return ours && ts !== undefined ? [{ channel: to.channel, ts }] : []
+    })
+  } catch {
+    return undefined
+  }
+}
+
+const isAbout = (payload: object | undefined, about: { run: string; slot: string }): boolean =>
+  payload !== undefined &&
+  "run" in payload &&
+  payload.run === about.run &&
+  "slot" in payload &&
+  payload.slot === about.slot
+
+/** Nothing in it is parsed for links and names, which chat.update would do by itself. Blocks go along always: an update without them takes them away. */
+const quiet = ({ text, blocks }: Message): Message & { parse: "none"; link_names: false } => ({
+  text,
+  blocks,
+  parse: "none",
+  link_names: false,
+})
+
+/** A response url that will not work again. */
+class Dead extends Error {}
+
+async function attempt(call: () => Promise<Place>): Promise<Sending> {
+  try {
+    return { kind: "sent", place: await call() }
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** Tells apart what a call failed with. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof WebAPIRateLimitedError) return { kind: "limited", retryAfter: error.retryAfter * 1000 }
+  if (error instanceof Dead) return { kind: "message", error: error.message }
+  if (error instanceof WebAPIPlatformError) return refusal(error.data.error)
+  if (error instanceof WebAPIHTTPError) return { kind: "unknown", error: `HTTP ${error.statusCode}` }
+  return { kind: "unknown", error: error instanceof Error ? error.message : String(error) }
+}
+
+/** https://docs.slack.dev/reference/methods/chat.postMessage and chat.update, "Errors" */
+const REFUSALS: Record<string, "channel" | "content" | "message" | "thread" | "bot"> = {
+  channel_not_found: "channel",
+  not_in_channel: "channel",
+  is_archived: "channel",
+  user_not_in_channel: "channel",
+  messages_tab_disabled: "channel",
+  team_access_not_granted: "channel",
+  ekm_access_denied: "channel",
+  cannot_dm_bot: "channel",
+  user_not_found: "channel",
+  no_text: "content",
+  invalid_blocks: "content",
+  invalid_blocks_format: "content",
+  msg_blocks_too_long: "content",
+  msg_too_long: "content",
+  metadata_too_large: "content",
+  invalid_metadata_format: "content",
+  invalid_metadata_schema: "content",
+  invalid_arguments: "content",
+  message_not_found: "message",
+  cant_update_message: "message",
+  edit_window_closed: "message",
+  is_inactive: "message",
+  invalid_thread_ts: "thread",
+  thread_not_found: "thread",
+  cannot_reply_to_message: "thread",
+  invalid_auth: "bot",
+  not_authed: "bot",
+  account_inactive: "bot",
+  token_expired: "bot",
+  token_revoked: "bot",
+  missing_scope: "bot",
+  no_permission: "bot",
+  not_allowed_token_type: "bot",
+  org_login_required: "bot",
+  access_denied: "bot",
+}
+
+function refusal(error: string): Failure {
+  if (error === "ratelimited" || error === "rate_limited") return { kind: "limited", retryAfter: 10_000 }
+  if (error.startsWith("restricted_action")) return { kind: "channel", error }
+  const kind = REFUSALS[error]
+  // What we don't know may be passing, or half done: it is tried again, slower and slower.
+  return kind === undefined ? { kind: "unknown", error } : { kind, error }
+}

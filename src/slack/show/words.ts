@@ -1,0 +1,36 @@
+/** What one person is told about their run's messages. Knows no door by which it reaches them. */
+import type { Run } from "../../core/run.ts"
+import { guarded, type Message } from "../blocks/limits.ts"
+import { rich, section, words as rendered } from "../blocks/rich.ts"
+import { clip, escape, oneLine } from "../blocks/text.ts"
+import { note, words } from "../blocks/words.ts"
+
+const titleOf = (run: Run): string => `“${clip(oneLine(run.title), 200)}”`
+
+/** Where the run that a person started can be followed; `link` is Slack's own address of it. */
+export function linkMessage(run: Run, link: string | undefined): Message {
+  const said = `Started ${titleOf(run)}. Its thread: `
+  if (link === undefined) return note(words({ about: "started" }))
+  return guarded(
+    {
+      text: escape(said + link),
+      blocks: [rich(section(rendered(said), [{ type: "link", url: link, text: link }]))],
+    },
+    () => note(words({ about: "started" })),
+  )
+}
+
+/** Why something of a run can't be seen in Slack, what that means for the run, and how to mend it. */
+export function undeliverable(run: Run, error: string, what: "root" | "thread" | "card" | "end"): string {
+  const title = titleOf(run)
+  switch (what) {
+    case "root":
+      return `${title}: ${words({ about: "channel", error })}`
+    case "thread":
+      return `Slack no longer lets me write in the channel of your run ${title} (${error}), so the run was cancelled: nothing new starts. Let me back in, or use another channel, and give the command again.`
+    case "card":
+      return `Slack did not take a card of your run ${title} (${error}). Nobody could have decided about it, so it counts as declined and was not run.`
+    case "end":
+      return `Slack did not take the last message of your run ${title} (${error}). The run is over.`
+  }
+}
