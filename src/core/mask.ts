@@ -8,18 +8,37 @@ export const MASK = "«masked»"
 
 type Span = readonly [start: number, end: number]
 
+/** A masked place may make another one visible (an address that now ends elsewhere); more rounds than this were never needed. */
+const ROUNDS = 6
+
 /** `text` with every secret replaced by `«masked»`; `count` is how many places were. Takes time linear in the text's length. */
 export function mask(text: string): { text: string; count: number } {
-  const spans = merged(
-    [...shapes(text), ...enclosed(text), ...named(text)].filter(([start, end]) => text.slice(start, end) !== MASK),
-  )
+  let shown = text
+  let places: Span[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const spans = merged(
+      [...shapes(shown), ...enclosed(shown), ...named(shown)].filter((span) => shown.slice(...span) !== MASK),
+    )
+    if (spans.length === 0) break
+    const next = replaced(shown, spans, places)
+    shown = next.text
+    places = next.places
+  }
+  return { text: shown, count: places.length }
+}
+
+/** Puts the mask over `spans`; `places` are the masks of before, of which those that touch a span become part of it. */
+function replaced(text: string, spans: readonly Span[], places: readonly Span[]): { text: string; places: Span[] } {
+  const now: Span[] = []
   let shown = ""
   let from = 0
-  for (const [start, end] of spans) {
-    shown += text.slice(from, start) + MASK
+  for (const [start, end] of merged([...spans, ...places])) {
+    shown += text.slice(from, start)
+    now.push([shown.length, shown.length + MASK.length])
+    shown += MASK
     from = end
   }
-  return { text: shown + text.slice(from), count: spans.length }
+  return { text: shown + text.slice(from), places: now }
 }
 
 function merged(spans: readonly Span[]): Span[] {
@@ -166,23 +185,32 @@ const KEY = new RegExp(
 function named(text: string): Span[] {
   const spans: Span[] = []
   for (const match of text.matchAll(KEY)) {
-    const { flag, close = "", between = "" } = match.groups ?? {}
-    const pair = /[:=]/.test(between)
-    if (!pair && (flag === undefined || between.includes(",") !== (close !== ""))) continue
     const start = match.index + match[0].length
-    if (start < (spans.at(-1)?.[1] ?? 0)) continue
+    if (start < (spans.at(-1)?.[1] ?? 0) || !takesValue(match)) continue
     const span = valueAt(text, start)
-    if (span && isSecret(text.slice(...span), match[0], between)) spans.push(span)
+    if (span && isSecret(text.slice(...span), match)) spans.push(span)
   }
   return spans
+}
+
+/** After a sign, or after a flag as the next word of a command line or the next of a list. */
+function takesValue({ groups }: RegExpExecArray): boolean {
+  const { flag, close = "", between = "" } = groups ?? {}
+  return /[:=]/.test(between) || (flag !== undefined && between.includes(",") === (close !== ""))
 }
 
 const OPENING = /\\{0,32}["'`]/y
 const UNQUOTED = /[^\s,;&"'`<>(){}[\]\\|]+/y
 
+/** A variable, in a shell, a template or a workflow: it names a secret and doesn't hold it. */
+const PLACEHOLDER =
+  /(?:\$\{[A-Za-z_][^{}"'`\s]{0,100}\}|\$\{?\{\{?[^{}"'`]{1,100}\}\}|\{\{[^{}"'`]{1,100}\}\}|\$[A-Za-z_]\w{0,100}|%[A-Za-z_]\w{0,100}%)(?=[\s,;&"'`<>)\]}\\|]|$)/y
+
 function valueAt(text: string, start: number): Span | undefined {
   OPENING.lastIndex = start
   const quote = OPENING.exec(text)?.[0]
+  PLACEHOLDER.lastIndex = start + (quote?.length ?? 0)
+  if (PLACEHOLDER.test(text)) return undefined
   if (quote === undefined) {
     UNQUOTED.lastIndex = start
     const value = UNQUOTED.exec(text)?.[0]
@@ -206,9 +234,10 @@ function closing(text: string, quote: string, from: number): number {
 }
 
 /** Left alone: what only names a secret or says that there is none. */
-function isSecret(value: string, key: string, between: string): boolean {
+function isSecret(value: string, match: RegExpExecArray): boolean {
+  const key = match[0]
+  const between = match.groups?.["between"] ?? ""
   if (/^(?:null|nil|none|true|false|undefined|yes|no|\*+|x{3,}|\.{3}|…)$/i.test(value)) return false
-  if (/^(?:\$\{[^}]*\}?|\$[A-Za-z_]\w*|\$\(.*|\{\{.*|%[A-Za-z_]\w*%)$/.test(value)) return false
   if (/token/i.test(key) && /^\d{1,9}$/.test(value)) return false
   // A colon and a space in prose, not a pair: "the password: must be changed".
   return !(/^\s*:\s+$/.test(between) && !/["'`]/.test(key) && /^[a-z]{1,12}[.?!]?$/.test(value))

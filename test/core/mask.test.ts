@@ -1,0 +1,221 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { mask, MASK } from "../../src/core/mask.ts"
+
+const PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq\nq1Z+/x==\n-----END RSA PRIVATE KEY-----"
+const JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+/** Made up here, in the shape of real ones, so that no scanner of this repository takes one for real. */
+const after = (prefix: string, length: number): string => prefix + "a1B2c3D4e5F6g7H8i9J0".repeat(10).slice(0, length)
+
+/** What is written, and what must not be seen of it. */
+const secrets: [name: string, text: string, secret: string][] = [
+  ["a Slack bot token", "use xoxb-1111-2222-abcdefgh now", "1111-2222"],
+  ["a Slack app token", after("xapp-1-", 40), "a1B2c3"],
+  ["a rotated Slack token", after("xoxe.xoxp-1-", 40), "a1B2c3"],
+  ["a Slack webhook", "https://hooks.slack.com/services/T00/B00/a1B2c3D4e5F6", "a1B2c3"],
+  ["a bearer header", "curl -H 'Authorization: Bearer abc.def-123' https://x", "abc.def-123"],
+  ["a bearer header with a Slack token", "curl -H 'Authorization: Bearer xoxb-1111-2222-abc' https://x", "xoxb-1111"],
+  ["a basic header", "Authorization: Basic dXNlcjpwYXNz", "dXNlcjpwYXNz"],
+  ["a header without a scheme", '{"Authorization":"s3cr3tvalue"}', "s3cr3tvalue"],
+  ["a header in JSON within JSON", String.raw`{"h":"{\"authorization\":\"Bearer zzz111\"}"}`, "zzz111"],
+  ["a bearer value alone", "auth bearer Zx81kkQ2", "Zx81kkQ2"],
+  ["an api key header", "X-Api-Key: 9f8e7d", "9f8e7d"],
+  ["a GitLab header", "PRIVATE-TOKEN: abcabcabc1", "abcabcabc1"],
+  ["a cookie", "Cookie: sid=1234abcd; theme=dark", "1234abcd"],
+  ["a set cookie", '{"Set-Cookie":"sid=1234abcd; HttpOnly"}', "1234abcd"],
+  ["a private key", `key:\n${PEM}\nafter`, "MIIEowIBAAKCAQEA7bq"],
+  ["a private key in JSON", JSON.stringify({ key: PEM }), "MIIEowIBAAKCAQEA7bq"],
+  ["a private key whose end is missing", JSON.stringify({ a: PEM.slice(0, 60) }), "MIIEowIBAAKCAQEA7bq"],
+  ["an OpenSSH key", PEM.replaceAll("RSA", "OPENSSH"), "MIIEowIBAAKCAQEA7bq"],
+  ["a PGP key", PEM.replaceAll("RSA PRIVATE KEY", "PGP PRIVATE KEY BLOCK"), "MIIEowIBAAKCAQEA7bq"],
+  ["a password in a url", "postgres://u:p4ss@h/db", "p4ss"],
+  ["a url with a password alone", "redis://:p4ss@h:6379/0", "p4ss"],
+  ["a url whose password has an @", "amqp://u:p4@ss@h/", "p4@ss"],
+  ["a url whose password has a slash", "https://u:p4/ss#1@h/", "p4/ss#1"],
+  ["a url with a token for a user", after("https://", 30) + "@github.com/x.git", "a1B2c3"],
+  ["an AWS key id", "AKIAIOSFODNN7EXAMPLE", "IOSFODNN"],
+  ["an AWS secret", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtn"],
+  ["a signed url", "https://b.s3.amazonaws.com/f?X-Amz-Signature=0123456789abcdef&x=1", "0123456789abcdef"],
+  ["an Azure signature", "https://a.blob.core.windows.net/c?sv=2020&sig=abc%2Fdef12345%3D", "abc%2Fdef"],
+  ["an Azure account key", "AccountName=a;AccountKey=abcdef0123456789==;", "abcdef0123456789"],
+  ["a GitHub token", after("ghp_", 36), "a1B2c3"],
+  ["a fine-grained GitHub token", after("github_pat_", 60), "a1B2c3"],
+  ["a GitLab token", after("glpat-", 20), "a1B2c3"],
+  ["a Google key", after("AIza", 35), "a1B2c3"],
+  ["a Google access token", after("ya29.", 40), "a1B2c3"],
+  ["an OpenAI key", after("sk-", 48), "a1B2c3"],
+  ["an OpenAI project key", after("sk-proj-", 48), "a1B2c3"],
+  ["an Anthropic key", after("sk-ant-api03-", 48), "a1B2c3"],
+  ["a Stripe key", after("sk_live_", 24), "a1B2c3"],
+  ["a Stripe webhook secret", after("whsec_", 24), "a1B2c3"],
+  ["an npm token", after("npm_", 36), "a1B2c3"],
+  ["a PyPI token", after("pypi-", 60), "a1B2c3"],
+  ["a SendGrid key", after("SG.", 22) + after(".", 43), "a1B2c3"],
+  ["a Vault token", after("hvs.", 30), "a1B2c3"],
+  ["a web token", `sent ${JWT}.`, "eyJzdWIi"],
+  ["password=", "PGPASSWORD=hunter2 psql", "hunter2"],
+  ["password= in quotes", `DB_PASSWORD="correct horse" run`, "correct horse"],
+  ["password: in YAML", "password: hunter2\nuser: x", "hunter2"],
+  ["password in JSON", '{"user":"x","password":"hun ter,2"}', "hun ter,2"],
+  ["password in JSON with an escaped quote", String.raw`{"password":"hun\"ter2"}`, "ter2"],
+  ["password in JSON within JSON", JSON.stringify({ b: JSON.stringify({ password: "hun ter2", x: 1 }) }), "ter2"],
+  ["password in JSON, three deep", JSON.stringify(JSON.stringify(JSON.stringify({ password: "hun ter2" }))), "ter2"],
+  [
+    "password in JSON with a deeper escaped quote",
+    JSON.stringify({ b: JSON.stringify({ password: 'hun"ter2' }) }),
+    "ter2",
+  ],
+  ["password in JSON that ends with a backslash", JSON.stringify({ password: "hunter2\\", x: 1 }), "hunter2"],
+  ["a number as a password", '{"password":12345678}', "12345678"],
+  ["token in JSON", '{"token": "abc"}', "abc"],
+  ["camel case", '{"clientSecret":"abc-1","x":1}', "abc-1"],
+  ["camel case with words before", '{"githubAccessToken":"abc-1"}', "abc-1"],
+  ["snake case with words before", "my_service_api_key=abc-1", "abc-1"],
+  ["a secret in a query", "https://h/p?access_token=abc1&x=2", "abc1"],
+  ["a flag", "tool --password hunter2 --env x", "hunter2"],
+  ["a flag with =", "tool --api-key=hunter2", "hunter2"],
+  ["a flag in argv", '["tool","--token","hunter2"]', "hunter2"],
+  ["a flag in argv within JSON", JSON.stringify({ a: JSON.stringify(["--token", "hunter2"]) }), "hunter2"],
+  ["curl -u", "curl -u admin:hunter2 https://h", "hunter2"],
+  ["curl -u in argv", '["curl","-u","admin:hunter2"]', "hunter2"],
+  ["SQL", "ALTER USER x IDENTIFIED BY 'hunter2'", "hunter2"],
+  ["sshpass", "sshpass -p hunter2 ssh h", "hunter2"],
+  ["a value that poses as a masked one", `password=${MASK}hunter2`, "hunter2"],
+  ["a value that was not closed", 'password="hunter two', "hunter two"],
+]
+
+/** Nothing to hide here. */
+const ordinary: string[] = [
+  "",
+  "restart web in staging",
+  "commit 3f2c9a1b7d8e4f60a1b2c3d4e5f60718293a4b5c",
+  "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  '{"id":"550e8400-e29b-41d4-a716-446655440000","n":15947634569000323}',
+  '{"max_tokens":2000,"token_count":12,"tokens":100,"token":5}',
+  '{"token":null,"password":"","secret":false}',
+  "r00abcdefgh1234 pnd-0123456789abcdef0123456789abcdef",
+  "arn:aws:iam::123456789012:role/deploy",
+  "https://example.com/path?page=2&sort=asc#top",
+  "https://user@example.com/repo.git",
+  "see http://localhost:8080/a@b",
+  "host:8080/a and mail ana@example.com",
+  "basic authentication, bearer authentication",
+  "the password: must be changed",
+  "password=$DB_PASSWORD token=${TOKEN} --token $T secret={{ vault.x }}",
+  "kubectl get secret web-tls -n prod",
+  "secretName: web-tls",
+  "class sk-loading-spinner-wrapper-element",
+  "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+  "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+  "tokenizer: gpt, keyboard: us, passenger: 3, compass: north",
+  "git log --author=ana --since=2026-01-01",
+  "2026-11-29 12:30 UTC 127.0.0.1:6379 v1.2.3-rc.1+build.5",
+  '{"argv":["git ","status"],"cwd":"/x","env":{"PATH":"/evil"}}',
+  "task-force-1234567890 risk-assessment-2026-11-29-final",
+]
+
+describe("secrets are masked", () => {
+  test.each(secrets)("%s", (_, text, secret) => {
+    expect(text).toContain(secret)
+    const masked = mask(text)
+    expect(masked.text).not.toContain(secret)
+    expect(masked.text).toContain(MASK)
+    expect(masked.count).toBeGreaterThan(0)
+  })
+
+  test("what stands around a secret stays", () => {
+    expect(mask('{"user":"ana","password":"hunter2","env":"prod"}').text).toBe(
+      '{"user":"ana","password":"«masked»","env":"prod"}',
+    )
+    expect(mask("curl -H 'Authorization: Bearer abc123' https://h/x").text).toBe(
+      "curl -H 'Authorization: Bearer «masked»' https://h/x",
+    )
+    expect(mask("postgres://u:p@h/db").text).toBe("postgres://u:«masked»@h/db")
+  })
+
+  test("every place is counted once", () => {
+    expect(mask("a=1").count).toBe(0)
+    expect(mask("password=a1 and token=xoxb-1111-2222-abc").count).toBe(2)
+    expect(mask(`Authorization: Bearer ${JWT}`).count).toBe(1)
+    expect(mask(`password=${MASK}`)).toEqual({ text: `password=${MASK}`, count: 0 })
+  })
+})
+
+test.each(ordinary)("nothing is masked in %j", (text) => {
+  expect(mask(text)).toEqual({ text, count: 0 })
+})
+
+describe("whatever the text", () => {
+  const bits = fc.oneof(
+    fc.constantFrom(...secrets.map(([, text]) => text), ...ordinary, MASK),
+    fc.constantFrom(
+      '"',
+      "'",
+      "\\",
+      "\\\\",
+      ":",
+      "=",
+      " ",
+      ",",
+      "@",
+      "://",
+      "password",
+      "--token",
+      "Bearer ",
+      "\n",
+      "{",
+      "}",
+      "-----BEGIN RSA PRIVATE KEY-----",
+    ),
+    fc.string({ maxLength: 8 }),
+  )
+  const texts = fc.array(bits, { maxLength: 8 }).map((parts) => parts.join(""))
+
+  test("masking once more changes nothing", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const once = mask(text).text
+        expect(mask(once)).toEqual({ text: once, count: 0 })
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test("what stays is the text's own, in order", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const { text: masked, count } = mask(text)
+        if (count === 0) expect(masked).toBe(text)
+        let from = 0
+        for (const piece of masked.split(MASK)) {
+          const at = text.indexOf(piece, from)
+          expect(at).toBeGreaterThanOrEqual(from)
+          from = at + piece.length
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test.each([
+    ["names", "password"],
+    ["open quotes", 'password="'],
+    ["open quotes, ever deeper", "password=" + "\\".repeat(7) + '"'],
+    ["words with dots", "a.b-c_"],
+    ["lower case", "abcdefgh"],
+    ["key beginnings", "-----BEGIN A-----"],
+    ["addresses", "://a:"],
+    ["headers", "authorization: "],
+    ["cookies", "cookie: a="],
+    ["backslashes", "\\"],
+    ["flags", "--token "],
+    ["tokens", "eyJaaaaaa.aaaaaa."],
+    ["white space", " "],
+    ["dots", "."],
+  ])("a long text of %s takes no longer per character than a short one", (_, bit) => {
+    const text = bit.repeat(Math.ceil(200_000 / bit.length))
+    const start = performance.now()
+    mask(text)
+    expect(performance.now() - start).toBeLessThan(4000)
+  })
+})
