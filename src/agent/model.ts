@@ -1,0 +1,151 @@
+/**
+ * The model: the one place that knows its providers. Takes one turn at a time and hands back what to store and run, or
+ * why there is none; whether to ask again is for others to decide.
+ */
+import { createAnthropic } from "@ai-sdk/anthropic"
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3FunctionTool,
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+} from "@ai-sdk/provider"
+import { exactInputs, withRawInputs } from "./raw-input.ts"
+import type { Reply } from "./reply.ts"
+import { replyOf } from "./reply.ts"
+import { gather } from "./stream.ts"
+import type { Stumble } from "./stumble.ts"
+import { stumbleOf } from "./stumble.ts"
+import type { Tool } from "./tool.ts"
+
+export type { TurnCall } from "./reply.ts"
+
+/** One turn of the model, or why there is none. */
+export type Turn = ({ ok: true } & Reply) | Stumble
+
+export interface ModelOptions {
+  provider: "openai-compatible" | "anthropic"
+  /** With or without a trailing slash; for Anthropic also with or without its `/v1`, and by default its own. */
+  baseUrl?: string | undefined
+  model: string
+  apiKey?: string | undefined
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+/** @throws TypeError without an address where one is needed. */
+export function createModel(options: ModelOptions): LanguageModelV3 {
+  const fetch = direct(options.fetch ?? globalThis.fetch)
+  if (options.provider === "anthropic") {
+    const base = (options.baseUrl ?? "https://api.anthropic.com").replace(/\/+$/, "")
+    const baseURL = base.endsWith("/v1") ? base : `${base}/v1`
+    // An absent key is the empty one: otherwise the provider would look for one in the environment.
+    const apiKey = options.apiKey ?? ""
+    return exactInputs(createAnthropic({ baseURL, apiKey, fetch: withRawInputs(fetch) })(options.model))
+  }
+  if (options.baseUrl === undefined || options.baseUrl === "") {
+    throw new TypeError("createModel: baseUrl is required, such as https://api.openai.com/v1")
+  }
+  const key = options.apiKey === undefined ? {} : { apiKey: options.apiKey }
+  return createOpenAICompatible({
+    name: "openai-compatible",
+    baseURL: options.baseUrl.replace(/\/+$/, ""),
+    ...key,
+    fetch,
+    includeUsage: true,
+  }).chatModel(options.model)
+}
+
+export interface Asked {
+  /** The transcript so far. */
+  messages: LanguageModelV3Message[]
+  tools: readonly Tool[]
+  instructions?: string | undefined
+  maxOutputTokens?: number | undefined
+  /** ms that the turn may take. */
+  timeoutMs?: number | undefined
+  signal?: AbortSignal | undefined
+  /** Text as it comes; its presence is what makes the answer stream. */
+  onText?: ((delta: string) => void) | undefined
+}
+
+/** Takes one turn, once: nothing is retried here. Never rejects. */
+export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Turn> {
+  const { timeoutMs, signal, onText } = asked
+  const signals = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)]
+  const abortSignal = AbortSignal.any(signals.filter((one) => one !== undefined))
+  const options: LanguageModelV3CallOptions = {
+    prompt: promptOf(asked),
+    ...(asked.tools.length === 0 ? {} : { tools: asked.tools.map(functionOf), toolChoice: { type: "auto" } as const }),
+    ...(asked.maxOutputTokens === undefined ? {} : { maxOutputTokens: asked.maxOutputTokens }),
+    abortSignal,
+  }
+  const generated = await outcome(async () => {
+    abortSignal.throwIfAborted()
+    if (onText === undefined) return model.doGenerate(options)
+    return gather(await model.doStream(options), (delta) => {
+      if (!abortSignal.aborted) onText(delta)
+    })
+  }, abortSignal)
+  if (generated.ok) return { ok: true, ...replyOf(generated.value, idsOf(asked.messages)) }
+  if (signal?.aborted === true) return { ok: false, retryable: false, words: "stopped", aborted: true }
+  return stumbleOf(abortSignal.aborted ? abortSignal.reason : generated.error, model.modelId)
+}
+
+type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown }
+
+/** Settles when the work does or the signal aborts, whichever is first: a model that ignores its signal holds up nobody. */
+async function outcome<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Outcome<T>> {
+  const settled = new AbortController()
+  const stopped = new Promise<Outcome<T>>((resolve) => {
+    signal.addEventListener("abort", () => resolve({ ok: false, error: signal.reason as unknown }), {
+      once: true,
+      signal: settled.signal,
+    })
+  })
+  try {
+    return await Promise.race([work().then((value) => ({ ok: true as const, value })), stopped])
+  } catch (error) {
+    return { ok: false, error }
+  } finally {
+    settled.abort()
+  }
+}
+
+function functionOf(tool: Tool): LanguageModelV3FunctionTool {
+  const { name, description, inputSchema } = tool
+  return { type: "function", name, description, inputSchema }
+}
+
+function idsOf(messages: readonly LanguageModelV3Message[]): Set<string> {
+  const ids = new Set<string>()
+  for (const message of messages) {
+    if (message.role !== "assistant") continue
+    for (const part of message.content) if (part.type === "tool-call") ids.add(part.toolCallId)
+  }
+  return ids
+}
+
+/** The transcript as it is sent: what providers refuse is put right here, and nothing of it is stored. */
+function promptOf({ instructions, messages }: Asked): LanguageModelV3Prompt {
+  const system = instructions === undefined || instructions.trim() === "" ? [] : [instructions]
+  return [
+    ...system.map((content) => ({ role: "system" as const, content })),
+    ...messages.filter((message) => message.role !== "assistant" || message.content.length > 0).map(speakable),
+  ]
+}
+
+function speakable(message: LanguageModelV3Message): LanguageModelV3Message {
+  if (message.role !== "tool") return message
+  const content = message.content.map((part) => {
+    if (part.type !== "tool-result" || part.output.type !== "error-text" || part.output.value.trim() !== "") return part
+    // Anthropic refuses an error without words.
+    return { ...part, output: { ...part.output, value: "the tool failed and did not say why" } }
+  })
+  return { ...message, content }
+}
+
+/** Follows no redirect: a key and a conversation go to the address they were meant for, or nowhere. */
+function direct(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return (input, init) => fetch(input, { ...init, redirect: "manual" })
+}

@@ -1,0 +1,237 @@
+/**
+ * What a tool is, and the kit an agent holds: defining, checking args, running one call. Knows no model and no run;
+ * who agreed to a call, and whether it may start, is decided before it comes here.
+ */
+import { canonical } from "../core/digest.ts"
+import { isRecord, jsonCopy } from "../core/json.ts"
+import type { Effects } from "../core/run.ts"
+import type { Answer, Request, ToolResult } from "../core/suspension.ts"
+import { suspensionOf } from "../core/suspension.ts"
+import type { JsonSchema } from "./schema.ts"
+import { compileSchema, schemaFault } from "./schema.ts"
+
+/** What a tool is told about the call it executes. */
+export interface ToolContext {
+  /** Aborted when the run is cancelled or out of time. */
+  signal?: AbortSignal
+  /** ms that the call may take. */
+  timeout?: number
+  /** On the retry after a suspension alone: what was answered. */
+  answer?: Answer
+  /** The tool's own Request that `answer` answers. */
+  request?: Request
+  /** Stable over attempts: what a tool makes an idempotency key of. */
+  callId?: string
+  /** Fresh for every execution. */
+  attempt?: string
+}
+
+type Args = Record<string, unknown>
+
+/** A tool as its author writes it; a plain object of this shape is a tool as well. */
+export interface ToolDefinition {
+  /** 1 to 64 of a-z, A-Z, 0-9, _ and -, as the providers want it. */
+  name: string
+  description: string
+  /** JSON Schema (draft-07 or 2020-12) of an object; none means no arguments. */
+  inputSchema?: JsonSchema
+  /** Whether a call may be repeated after a crash: `once` (the default) is never repeated unasked. */
+  effects?: Effects
+  /** Where it comes from, for metrics. */
+  source?: string
+  /** One sentence for the person who is asked: what these args would do. */
+  summary?(args: Args): string
+  /** A string is the output; a ToolResult passes through; nothing is the empty output; anything else becomes JSON. A throw is an error result. */
+  run(args: Args, ctx?: ToolContext): unknown
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly effects: Effects
+  readonly source: string
+  readonly summary?: (args: Args) => string
+  /** Never rejects: what the tool throws is an error result. */
+  readonly execute: (args: Args, ctx?: ToolContext) => Promise<ToolResult>
+}
+
+const made = new WeakSet<object>()
+const NO_ARGS: JsonSchema = { type: "object", properties: {}, additionalProperties: false }
+
+/** @throws TypeError naming the tool, when the definition is wrong (name, schema, effects). */
+export function defineTool(definition: ToolDefinition): Tool {
+  const { name, description, effects = "once", source = "native" } = definition
+  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+    throw new TypeError(`tool ${JSON.stringify(name)}: a name has 1 to 64 of a-z, A-Z, 0-9, _ and -`)
+  }
+  const fault = definitionFault(definition, effects)
+  if (fault !== undefined) throw new TypeError(`tool ${name}: ${fault}`)
+  const tool: Tool = {
+    name,
+    description,
+    inputSchema: inputSchemaOf(name, definition.inputSchema),
+    effects,
+    source,
+    ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
+    execute: async (args, ctx) => {
+      try {
+        return resultOf(await definition.run(args, ctx))
+      } catch (error) {
+        return failure(wordsOf(error))
+      }
+    },
+  }
+  made.add(tool)
+  return Object.freeze(tool)
+}
+
+/**
+ * Anything that calls itself a tool: one from `defineTool`, a plain object with `run`, or one with `execute`.
+ * @throws TypeError as `defineTool` does.
+ */
+export function toolOf(value: unknown): Tool {
+  if (typeof value !== "object" || value === null) throw new TypeError(`a tool is an object, not ${String(value)}`)
+  if (made.has(value)) return value as Tool
+  const given = value as ToolDefinition & { execute?: ToolDefinition["run"] }
+  const { name, description, inputSchema, effects, source } = given
+  // Called as methods: an instance of a class may be a tool, too.
+  const key = (["run", "execute"] as const).find((key) => typeof given[key] === "function")
+  const run = key === undefined ? undefined : (args: Args, ctx?: ToolContext) => given[key]?.(args, ctx)
+  const summary = typeof given.summary === "function" ? (args: Args) => given.summary?.(args) ?? "" : undefined
+  const known = Object.entries({ name, description, inputSchema, effects, source, summary, run })
+  return defineTool(Object.fromEntries(known.filter(([, one]) => one !== undefined)) as unknown as ToolDefinition)
+}
+
+/** What the parsed args of a call break of the tool's schema, in words for the model; undefined when nothing. */
+export function checkArgs(tool: Tool, args: unknown): string | undefined {
+  const fault = schemaFault(tool.inputSchema, args)
+  return fault === undefined ? undefined : `invalid arguments for ${tool.name}: ${fault}`
+}
+
+/**
+ * Executes one call. The args are parsed afresh from their text each time, so that no execution sees what another one
+ * did to them. A suspension that can't be shown to anybody comes back as an error result naming the remedy, for
+ * whoever wrote the tool: no card is made of it.
+ */
+export async function runTool(tool: Tool, args: string, ctx: ToolContext = {}): Promise<ToolResult> {
+  return tool.execute(JSON.parse(args) as Args, ctx)
+}
+
+export interface ToolkitOptions {
+  extraTools?: readonly (Tool | ToolDefinition)[]
+  /** There are none; `true` is refused. */
+  builtins?: boolean
+  /** Answers Requests where the client was given no `waitFor` of its own. */
+  waitFor?: (request: Request) => Promise<Answer | null | undefined>
+}
+
+export interface Toolkit {
+  tools(): Tool[]
+  get(name: string): Tool | undefined
+  /** @throws TypeError for a wrong tool, and for a name that is taken. */
+  register(...tools: (Tool | ToolDefinition)[]): void
+  /** One call outside any run: args are checked, an unknown tool is an error result. */
+  execute(name: string, args: Args, ctx?: ToolContext): Promise<ToolResult>
+  close(): Promise<void>
+  readonly waitFor?: ToolkitOptions["waitFor"]
+}
+
+/** Rejects with a TypeError naming the tool when one is wrong. */
+export async function createToolkit(options: ToolkitOptions = {}): Promise<Toolkit> {
+  if (options.builtins === true)
+    throw new TypeError("createToolkit: there are no built-in tools; list yours in extraTools")
+  const byName = new Map<string, Tool>()
+  const register = (...tools: readonly (Tool | ToolDefinition)[]) => {
+    for (const tool of tools.map(toolOf)) {
+      if (byName.has(tool.name)) throw new TypeError(`tool ${tool.name}: there are two tools of this name`)
+      byName.set(tool.name, tool)
+    }
+  }
+  register(...(options.extraTools ?? []))
+  return {
+    tools: () => [...byName.values()],
+    get: (name) => byName.get(name),
+    register,
+    execute: async (name, args, ctx) => {
+      const tool = byName.get(name)
+      return tool === undefined ? failure(`Unknown tool: ${name}`) : executeChecked(tool, args, ctx)
+    },
+    close: async () => byName.clear(),
+    ...(options.waitFor === undefined ? {} : { waitFor: options.waitFor }),
+  }
+}
+
+async function executeChecked(tool: Tool, args: Args, ctx?: ToolContext): Promise<ToolResult> {
+  const copied = jsonCopy(args ?? {})
+  const fault = copied.ok ? checkArgs(tool, copied.value) : `invalid arguments for ${tool.name}: ${copied.error}`
+  return fault !== undefined || !copied.ok ? failure(fault ?? "") : runTool(tool, canonical(copied.value), ctx)
+}
+
+function definitionFault(definition: ToolDefinition, effects: unknown): string | undefined {
+  if (typeof definition.description !== "string") return "a description is required, a text for the model"
+  if (typeof definition.run !== "function") return "run is required, a function (args, ctx)"
+  if (!["none", "repeatable", "once"].includes(effects as string)) {
+    return `effects must be "none", "repeatable" or "once", not ${JSON.stringify(effects)}`
+  }
+  return undefined
+}
+
+function inputSchemaOf(name: string, given: unknown = NO_ARGS): JsonSchema {
+  if (isRecord(given) && "_zod" in given)
+    throw new TypeError(`tool ${name}: inputSchema is JSON Schema; use z.toJSONSchema`)
+  const copied = jsonCopy(given)
+  if (!copied.ok || !isRecord(copied.value))
+    throw new TypeError(`tool ${name}: inputSchema must be a JSON Schema object`)
+  const schema: JsonSchema = { type: "object", ...copied.value }
+  if (schema["type"] !== "object") throw new TypeError(`tool ${name}: inputSchema must have type "object"`)
+  try {
+    compileSchema(schema)
+  } catch (error) {
+    throw new TypeError(`tool ${name}: inputSchema is wrong: ${wordsOf(error)}`, { cause: error })
+  }
+  return schema
+}
+
+/** What a tool returned, as a result whose output is whole text and whose suspension, if it is one, can be shown. */
+function resultOf(value: unknown): ToolResult {
+  if (!isToolResult(value)) return { output: textOf(value), isError: false }
+  const result: ToolResult = {
+    output: textOf(value.output),
+    isError: value.isError,
+    ...(isRecord(value.metadata) ? { metadata: value.metadata } : {}),
+  }
+  const raised = suspensionOf(result)
+  if (raised === undefined) return result
+  if (!raised.ok) return failure(`the tool asked for something that can't be put to a person: ${raised.error}`)
+  return { ...result, metadata: { ...result.metadata, pending: raised.request } }
+}
+
+function isToolResult(value: unknown): value is { output: unknown; isError: boolean; metadata?: unknown } {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "output" in value &&
+    "isError" in value &&
+    typeof value.isError === "boolean"
+  )
+}
+
+/** @throws TypeError when it is neither text nor JSON. */
+function textOf(value: unknown): string {
+  if (value === undefined) return ""
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  if (typeof text !== "string")
+    throw new TypeError(`the tool returned a ${typeof value}, which is neither text nor JSON`)
+  // Half a character would change on its way to the store and be refused by providers.
+  return text.replace(/\p{Cs}/gu, "\ufffd")
+}
+
+function wordsOf(error: unknown): string {
+  const words = error instanceof Error ? error.message || error.name : typeof error === "string" ? error : ""
+  return words.replace(/\p{Cs}/gu, "\ufffd") || "the tool failed and did not say why"
+}
+
+function failure(output: string): ToolResult {
+  return { output, isError: true }
+}
