@@ -5,28 +5,45 @@
 import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
 import { askOf } from "../core/run.ts"
-import type { Ask, Call } from "../core/run.ts"
+import type { Ask, Attempt, Call } from "../core/run.ts"
 import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
-import type { Agent, Held } from "./advance.ts"
-import { stepped } from "./advance.ts"
+import { failure, stepped } from "./agent.ts"
+import type { Agent, Held } from "./agent.ts"
 import { resultMessage } from "./plan.ts"
 import type { Tool } from "./tool.ts"
 import { checkArgs, runTool } from "./tool.ts"
 
-const failure = (output: string): ToolResult => ({ output, isError: true })
+/** One execution: the call with what it runs on. */
+interface Execution {
+  call: Call
+  tool: Tool
+  args: string
+  attempt: Attempt
+  /** The tool's own Request and what was answered, when it suspended before. */
+  answered?: { request: Request; answer: Answer }
+}
 
 /** Takes a call that is ready or decided as far as it goes now. */
 export async function perform(held: Held, agent: Agent, call: Call, signal: AbortSignal): Promise<void> {
   if (call.state === "decided") return decide(held, agent, call)
-  if (held.run().cancelled) return settle(held, agent, call, failure("cancelled: it was not executed"), "cancelled")
+  if (held.run().cancelled) return close(held, agent, call, failure("cancelled: it was not executed"), "cancelled")
   const [args = "", request, answer] = await held.texts(textsOf(call))
   const tool = agent.tools.get(call.tool)
+  if (!tool)
+    return close(
+      held,
+      agent,
+      call,
+      failure(`tool not available any more: ${call.tool}; it was not executed`),
+      "not available",
+    )
   const fault = faultOf(tool, call, args)
-  if (!tool || fault !== undefined) return settle(held, agent, call, failure(fault ?? ""), "not available")
-  return execute(held, agent, { call, tool, args, ...questionOf(call, request, answer), signal })
+  if (fault !== undefined) return close(held, agent, call, failure(fault), "not available")
+  const attempt = { id: randomUUID(), owner: held.owner, at: 0 }
+  await execute(held, agent, { call, tool, args, attempt, ...questionOf(request, answer) }, signal)
 }
 
 const textsOf = (call: Call): string[] =>
@@ -34,113 +51,75 @@ const textsOf = (call: Call): string[] =>
     ? [`args:${call.id}`]
     : [`args:${call.id}`, `req:${call.answered}`, `answer:${call.answered}`]
 
-function questionOf(call: Call, request?: string, answer?: string): { request?: Request; answer?: Answer } {
-  if (call.answered === undefined || request === undefined || answer === undefined) return {}
-  return { request: JSON.parse(request) as Request, answer: JSON.parse(answer) as Answer }
+function questionOf(request?: string, answer?: string): Pick<Execution, "answered"> {
+  if (request === undefined || answer === undefined) return {}
+  return { answered: { request: JSON.parse(request) as Request, answer: JSON.parse(answer) as Answer } }
 }
 
-function faultOf(tool: Tool | undefined, call: Call, args: string): string | undefined {
-  if (!tool) return `tool not available any more: ${call.tool}; it was not executed`
+function faultOf(tool: Tool, call: Call, args: string): string | undefined {
   if (sha256(args) !== call.digest) return "the stored arguments are not those that were shown; it was not executed"
   const fault = checkArgs(tool, JSON.parse(args))
   return fault === undefined ? undefined : `tool has changed: ${fault}; it was not executed`
 }
 
-interface Execution {
-  call: Call
-  tool: Tool
-  args: string
-  request?: Request
-  answer?: Answer
-  signal: AbortSignal
-}
-
-async function execute(held: Held, agent: Agent, how: Execution): Promise<void> {
-  const { call, tool, args } = how
-  const attempt = { id: randomUUID(), owner: held.owner, at: 0 }
-  const marked = call.effects !== "none"
-  if (marked || call.yes) {
-    const { outcome } = await held.apply((run, now) => starting(run, call.id, attempt, now))
+async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSignal): Promise<void> {
+  const { call, tool, args, attempt, answered } = how
+  // A call without effects needs no mark; one that a person agreed to has it for the sake of the yes, which ages.
+  if (call.effects !== "none" || call.yes) {
+    const { outcome } = await held.apply((run, now) => starting(run, call.id, attempt, now), { confirm: true })
     if (outcome.kind === "stale yes") return askAgain(held, call)
     if (outcome.kind === "no") return
   }
   const began = performance.now()
   const result = await runTool(tool, args, {
-    signal: how.signal,
+    signal,
     callId: `${held.run().id}.${call.id}`,
     attempt: attempt.id,
-    ...(how.answer && how.request ? { answer: how.answer, request: how.request } : {}),
+    ...answered,
   })
   const ms = performance.now() - began
   const raised = suspensionOf(result)
-  if (raised === undefined) return deliver(held, agent, how, attempt.id, result, ms)
-  if (!raised.ok) return deliver(held, agent, how, attempt.id, failure(raised.error), ms)
-  if (how.answer) {
-    const first = how.request ?? raised.request
-    return deliver(held, agent, how, attempt.id, failure(unresolvedOutput(first)), ms)
-  }
-  return suspend(held, agent, how, attempt.id, raised.request, ms)
+  if (raised === undefined) return deliver(held, agent, how, result, ms)
+  if (!raised.ok) return deliver(held, agent, how, failure(raised.error), ms)
+  if (answered) return deliver(held, agent, how, failure(unresolvedOutput(answered.request)), ms)
+  return suspend(held, agent, how, raised.request, ms)
 }
 
-async function suspend(
-  held: Held,
-  agent: Agent,
-  how: Execution,
-  attempt: string,
-  request: Request,
-  ms: number,
-): Promise<void> {
-  const { call } = how
+async function suspend(held: Held, agent: Agent, how: Execution, request: Request, ms: number): Promise<void> {
+  const { call, attempt, args } = how
   const [taken] = await held.texts([`req:${request.id}`])
   if (taken !== undefined) {
-    const again = failure(`the Request's id ${request.id} was used before in this run; leave it out and one is minted`)
-    return deliver(held, agent, how, attempt, again, ms)
+    const words = `the Request's id ${request.id} was used before in this run; leave it out and one is minted`
+    return deliver(held, agent, how, failure(words), ms)
   }
-  agent.observe?.suspended?.({ id: call.id, ref: call.ref, tool: call.tool }, request, ms)
+  await agent.observe?.suspended?.({ id: call.id, ref: call.ref, tool: call.tool, args }, request, ms)
   const rule = agent.ruleOf(call.tool)
   const asked = await held.deliver((run, now) => {
-    const step = suspended(run, call.id, attempt, { request, rule }, now)
+    const step = suspended(run, call.id, attempt.id, { request, rule }, now)
     return step ? { step, outcome: true } : { outcome: false }
   })
   // Cancelled meanwhile: nobody is asked any more, but the call must have its result.
-  if (!asked) await deliver(held, agent, how, attempt, failure(refusalOutput(request)), ms)
+  if (!asked) await deliver(held, agent, how, failure(refusalOutput(request)), ms)
 }
 
-async function deliver(
-  held: Held,
-  agent: Agent,
-  how: Execution,
-  attempt: string,
-  result: ToolResult,
-  ms: number,
-): Promise<void> {
-  const { call, args } = how
+async function deliver(held: Held, agent: Agent, how: Execution, result: ToolResult, ms: number): Promise<void> {
+  const { call, args, attempt } = how
   const written = await resultOf(agent, call, args, result, ms)
   await held.deliver((run, now) =>
-    stepped(finished(run, call.id, attempt, written, now) ?? unmarked(run, call.id, written, now)),
+    stepped(finished(run, call.id, attempt.id, written, now) ?? unmarked(run, call.id, written, now)),
   )
 }
 
-async function resultOf(
-  agent: Agent,
-  call: Call,
-  args: string,
-  result: ToolResult,
-  ms: number,
-  outcome?: string,
-): Promise<Result> {
+async function resultOf(agent: Agent, call: Call, args: string, result: ToolResult, ms: number): Promise<Result> {
   const { id, ref, tool } = call
   const told = (await agent.observe?.resolved?.({ id, ref, tool, args }, result, ms)) ?? result
-  return {
-    message: resultMessage(ref, tool, told),
-    isError: told.isError,
-    outcome: outcome ?? (told.isError ? "error" : "ok"),
-  }
+  return { message: resultMessage(ref, tool, told), isError: told.isError, outcome: told.isError ? "error" : "ok" }
 }
 
-async function settle(held: Held, agent: Agent, call: Call, result: ToolResult, outcome: string): Promise<void> {
+/** Gives a call that won't run its result. */
+async function close(held: Held, agent: Agent, call: Call, result: ToolResult, outcome: string): Promise<void> {
   const [args = ""] = await held.texts([`args:${call.id}`])
-  const written = await resultOf(agent, call, args, result, 0, outcome)
+  const written = { ...(await resultOf(agent, call, args, result, 0)), outcome }
   await held.apply((run, now) => stepped(decided(run, call.id, written, now)))
 }
 
@@ -156,23 +135,22 @@ async function askAgain(held: Held, call: Call): Promise<void> {
 async function decide(held: Held, agent: Agent, call: Call): Promise<void> {
   const ask = askOf(held.run(), call.ask ?? "")
   if (!ask) throw new Error(`the ask that decided call ${call.id} is missing`)
+  if (ask.from === "doubt") return close(held, agent, call, doubtResult(ask), ask.settled?.choice ?? "outcome unknown")
   const [request, answer] = await held.texts([`req:${ask.id}`, `answer:${ask.id}`])
-  if (request === undefined) throw new Error(`the Request of ask ${ask.id} is missing`)
-  const asked = JSON.parse(request) as Request
-  const told = answer === undefined ? undefined : (JSON.parse(answer) as Answer)
-  if (ask.from === "doubt") return settle(held, agent, call, doubtResult(ask), ask.settled?.choice ?? "outcome unknown")
-  await settle(held, agent, call, failure(refusalOutput(asked, told)), ask.settled?.reason ?? "declined")
+  if (request === undefined || answer === undefined)
+    throw new Error(`the Request or Answer of ask ${ask.id} is missing`)
+  const output = refusalOutput(JSON.parse(request) as Request, JSON.parse(answer) as Answer)
+  await close(held, agent, call, failure(output), ask.settled?.reason ?? "declined")
 }
 
-function doubtResult(ask: Ask): ToolResult {
-  const settled = ask.settled
+function doubtResult({ settled }: Ask): ToolResult {
   const who = settled?.by ? (settled.by.name ?? settled.by.user) : "a person"
-  if (settled?.ok && settled.choice === "done") {
+  if (settled?.ok) {
     return {
       output: `done: ${who} says that it was done. It was not executed again; its output is not known.`,
       isError: false,
     }
   }
-  const why = settled?.reason === "expired" ? "nobody could say in time" : `${who} recorded it as failed`
-  return failure(`failed: outcome unknown. The attempt was interrupted, ${why}. It was not executed again.`)
+  const why = settled?.reason === "declined" ? `${who} recorded it as failed` : "nobody could say what came of it"
+  return failure(`failed: outcome unknown. The attempt was interrupted; ${why}. It was not executed again.`)
 }

@@ -116,37 +116,26 @@ const refusedAs = (outcome: Outcome): string => {
   return outcome.kind
 }
 
-/** The record of an attempt that decided nothing. `repeats`: how many like it were answered without a fact of their own. */
-function refuse(run: Run, now: number, tried: Attempted, ask: Ask, outcome: Outcome, repeats: number): Step {
-  return step(
-    run,
-    now,
-    [
-      {
-        what: "refused",
-        via: tried.via,
-        by: tried.who.person,
-        ...about(ask),
-        version: tried.version,
-        outcome: refusedAs(outcome),
-        cause: tried.cause,
-        ...(repeats > 0 ? { repeats } : {}),
-      },
-    ],
-    { show: "" },
-  )
+/** The record of an attempt that decided nothing. */
+function refusal(run: Run, now: number, tried: Attempted, ask: Ask, outcome: string, repeats: number): Step {
+  const { via, who, version, cause } = tried
+  const counted = repeats > 0 ? { repeats } : {}
+  const entry: Entry = { what: "refused", via, by: who.person, ...about(ask), version, outcome, cause, ...counted }
+  return step(run, now, [entry], { show: "" })
+}
+
+/** What the caller of `settle` knows beside the run. */
+interface Told {
+  archived?: Ask
+  repeats?: number
 }
 
 /**
  * Answers an ask, if the person may and nobody was first. What is overdue is expired before anything else is looked at.
- * `archived` is the ask when its turn is over already; it can only be told about.
+ * `archived` is the ask when its turn is over already; it can only be told about. `repeats`: how many attempts like this
+ * one were refused without a fact of their own.
  */
-export function settle(
-  run: Run,
-  tried: Attempted,
-  now: number,
-  options: { archived?: Ask; repeats?: number } = {},
-): Tried<Outcome> {
+export function settle(run: Run, tried: Attempted, now: number, options: Told = {}): Tried<Outcome> {
   const late = expire(run, now)
   const current = late?.run ?? run
   const ask = askOf(current, tried.ask) ?? options.archived
@@ -154,36 +143,34 @@ export function settle(
   if (ask.settled?.cause === tried.cause) return { outcome: { kind: "recorded", ask } }
   const outcome = judged(current, tried, ask)
   if (outcome) {
-    const refusal = refuse(current, now, tried, ask, outcome, options.repeats ?? 0)
-    return { step: merge(late, refusal) ?? refusal, outcome }
+    const step = refusal(current, now, tried, ask, refusedAs(outcome), options.repeats ?? 0)
+    return { step: merge(late, step) ?? step, outcome }
   }
+  const step = recorded(current, now, tried, ask)
+  return { step: merge(late, step) ?? step, outcome: { kind: "recorded", ask: askOf(step.run, ask.id) ?? ask } }
+}
+
+function recorded(run: Run, now: number, tried: Attempted, ask: Ask): Step {
+  const { who, via, cause } = tried
   const how: Settled = {
     ok: tried.ok,
     ...(tried.ok ? {} : { reason: "declined" }),
     ...(tried.ok && tried.choice ? { choice: tried.choice } : {}),
-    by: tried.who.person,
-    via: tried.via,
+    by: who.person,
+    via,
     at: now,
-    cause: tried.cause,
+    cause,
   }
-  const recorded = step(
-    settled(current, ask, how),
-    now,
-    [
-      {
-        what: "settled",
-        via: tried.via,
-        by: tried.who.person,
-        ...about(ask),
-        outcome: tried.ok ? (tried.choice ?? "approved") : "declined",
-        cause: tried.cause,
-        ...(tried.note === undefined ? {} : { note: tried.note }),
-      },
-    ],
-    { texts: answerText(answerOf(tried, how)), show: "cards" },
-  )
-  const both = merge(late, recorded) ?? recorded
-  return { step: both, outcome: { kind: "recorded", ask: askOf(both.run, ask.id) ?? ask } }
+  const entry: Entry = {
+    what: "settled",
+    via,
+    by: who.person,
+    ...about(ask),
+    outcome: tried.ok ? (tried.choice ?? "approved") : "declined",
+    cause,
+    ...(tried.note === undefined ? {} : { note: tried.note }),
+  }
+  return step(settled(run, ask, how), now, [entry], { texts: answerText(answerOf(tried, how)), show: "cards" })
 }
 
 function answerOf(tried: Attempted, how: Settled): Answer {
@@ -191,12 +178,8 @@ function answerOf(tried: Attempted, how: Settled): Answer {
     const data = how.choice ? { ...tried.data, choice: how.choice } : (tried.data ?? { output: "approved" })
     return { id: tried.ask, ok: true, data }
   }
-  return {
-    id: tried.ask,
-    ok: false,
-    ...(tried.note === undefined ? {} : { data: { note: tried.note } }),
-    reason: "declined",
-  }
+  const note = tried.note === undefined ? {} : { data: { note: tried.note } }
+  return { id: tried.ask, ok: false, ...note, reason: "declined" }
 }
 
 export type CancelOutcome = { kind: "cancelled" } | { kind: "over"; how: string } | { kind: "denied"; why: Denial }

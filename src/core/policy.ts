@@ -45,18 +45,9 @@ export type Right = { ok: true } | { ok: false; why: Denial }
 const YES: Right = { ok: true }
 const no = (why: Denial): Right => ({ ok: false, why })
 
-function standing(who: Who): Right {
-  switch (who.standing) {
-    case "member":
-      return YES
-    case "unknown":
-      return no("cannot check")
-    case "guest":
-    case "deactivated":
-    case "bot":
-    case "foreign":
-      return no(who.standing)
-  }
+function standing({ standing: is }: Who): Right {
+  if (is === "member") return YES
+  return no(is === "unknown" ? "cannot check" : is)
 }
 
 const isUser = (principal: Principal): boolean => /^[UW]/.test(principal)
@@ -137,13 +128,15 @@ export function decide(rules: readonly ApprovalRule[], defaults: Rule, tool: str
   const found = rules.find((rule) => globMatches(rule.tool, tool))
   if (found?.do === "allow") return { do: "allow" }
   if (found?.do === "deny") return { do: "deny", rule: found.tool }
+  return { do: "ask", rule: found ? ruleOf(defaults, found) : defaults }
+}
+
+function ruleOf(defaults: Rule, own: ApprovalRule): Rule {
+  const { approvers, selfApproval, expiresIn, startWithin } = own
   return {
-    do: "ask",
-    rule: {
-      approvers: found?.approvers ?? defaults.approvers,
-      selfApproval: found?.selfApproval ?? defaults.selfApproval,
-      expiresIn: found?.expiresIn ?? defaults.expiresIn,
-      startWithin: found?.startWithin ?? defaults.startWithin,
-    },
+    approvers: approvers ?? defaults.approvers,
+    selfApproval: selfApproval ?? defaults.selfApproval,
+    expiresIn: expiresIn ?? defaults.expiresIn,
+    startWithin: startWithin ?? defaults.startWithin,
   }
 }

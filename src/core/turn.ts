@@ -54,8 +54,7 @@ export function begin(
 
 const titleOf = (prompt: string): string => {
   const line = prompt.trim().split(/\r?\n/u, 1)[0] ?? ""
-  const points = [...line]
-  return points.length > 150 ? `${points.slice(0, 149).join("")}…` : line
+  return line.length > 150 ? `${line.slice(0, 149).toWellFormed()}…` : line
 }
 
 /** The root message stands: the model may be asked. */
@@ -79,12 +78,16 @@ export interface Planned {
     | { do: "result"; message: string; isError: boolean; why: string }
 }
 
+export interface Taken {
+  /** The assistant message, JSON text of a transcript entry. */
+  message: string
+  text: string
+  usage: Usage
+  planned: Planned[]
+}
+
 /** A model's answer: kept whole; its calls are planned, or it is the final answer. */
-export function took(
-  run: Run,
-  turn: { message: string; text: string; usage: Usage; planned: Planned[] },
-  now: number,
-): Step | undefined {
+export function took(run: Run, turn: Taken, now: number): Step | undefined {
   if (run.ended || run.cancelled || run.calls.length > 0) return undefined
   const { retry: _retry, ...rest } = run
   const usage = {
@@ -92,33 +95,31 @@ export function took(
     completion: run.usage.completion + turn.usage.completion,
   }
   const next: Run = { ...rest, turns: run.turns + 1, usage }
-  if (turn.planned.length === 0) {
-    const said = step(next, now, [], { append: [turn.message], texts: { answer: turn.text } })
-    return merge(said, end(said.run, { how: "done" }, now))
-  }
+  if (turn.planned.length > 0) return withCalls(next, turn, now)
+  const said = step(next, now, [], { append: [turn.message], texts: { answer: turn.text } })
+  return merge(said, end(said.run, { how: "done" }, now))
+}
+
+function withCalls(run: Run, turn: Taken, now: number): Step {
   const entries: Entry[] = []
-  const texts: Record<string, string> = turn.text.trim() === "" ? {} : { [`why:${next.turns}`]: turn.text }
-  const calls = turn.planned.map((planned, index): Call => {
-    const { ref, tool, effects, digest } = planned
-    const call: Call = { id: `${next.turns}.${index + 1}`, ref, tool, effects, digest, state: "ready" }
-    texts[`args:${call.id}`] = planned.args
-    if (planned.next.do !== "result") return call
-    texts[`out:${call.id}`] = planned.next.message
-    entries.push({ what: "finished", via: "bot", call: call.id, tool, args: digest, outcome: planned.next.why })
-    return { ...call, state: "done", outcome: planned.next.isError ? "error" : "ok" }
+  const texts: Record<string, string> = turn.text.trim() === "" ? {} : { [`why:${run.turns}`]: turn.text }
+  const calls = turn.planned.map(({ ref, tool, effects, digest, args, next }, index): Call => {
+    const call: Call = { id: `${run.turns}.${index + 1}`, ref, tool, effects, digest, state: "ready" }
+    texts[`args:${call.id}`] = args
+    if (next.do !== "result") return call
+    texts[`out:${call.id}`] = next.message
+    entries.push({ what: "finished", via: "bot", call: call.id, tool, args: digest, outcome: next.why })
+    return { ...call, state: "done", outcome: next.isError ? "error" : "ok" }
   })
-  let all: Step = step({ ...next, calls }, now, entries, { append: [turn.message], texts })
-  for (const [index, planned] of turn.planned.entries()) {
+  let all = step({ ...run, calls }, now, entries, { append: [turn.message], texts })
+  for (const [index, { next }] of turn.planned.entries()) {
     const call = all.run.calls[index]
-    if (call && planned.next.do === "ask") {
-      const { request, rule } = planned.next
-      all = merge(all, raise(all.run, call, { request, from: "guard", rule }, now)) ?? all
-    }
+    if (!call || next.do !== "ask") continue
+    const { request, rule } = next
+    all = merge(all, raise(all.run, call, { request, from: "guard", rule }, now)) ?? all
   }
   return merge(all, complete(all.run, now)) ?? all
 }
-
-export type Starting = { kind: "go" } | { kind: "stale yes" } | { kind: "no" }
 
 /** A yes that has aged is not used: the call is asked about again, as it was, with a fresh Request. */
 export function askedAgain(run: Run, callId: string, request: Request, now: number): Step | undefined {
@@ -135,6 +136,8 @@ export function askedAgain(run: Run, callId: string, request: Request, now: numb
     now,
   )
 }
+
+export type Starting = { kind: "go" } | { kind: "stale yes" } | { kind: "no" }
 
 /** Marks a call as running, before it runs. A yes that has aged is not used: the call must be asked about again. */
 export function starting(run: Run, callId: string, attempt: Attempt, now: number): { step?: Step; outcome: Starting } {
@@ -239,11 +242,14 @@ export function suspended(
   now: number,
 ): Step | undefined {
   const call = callOf(run, callId)
-  const mine = call?.state === "ready" || (call?.state === "running" && call.attempt?.id === attemptId)
-  if (!call || !mine || call.answered !== undefined || run.cancelled) return undefined
+  if (!call || call.answered !== undefined || run.cancelled || !isOf(call, attemptId)) return undefined
   const closed = closeDoubt(run, call, now)
   return merge(closed, raise(closed?.run ?? run, call, { ...how, from: "tool" }, now))
 }
+
+/** Whether the attempt's outcome is waited for; one without a mark leaves its call ready. */
+const isOf = (call: Call, attemptId: string): boolean =>
+  call.state === "ready" || (call.state === "running" && call.attempt?.id === attemptId)
 
 /** When every call has its result: they go to the transcript in call order, the turn's asks beside the state. */
 export function complete(run: Run, now: number): Step | undefined {
@@ -275,7 +281,7 @@ export const backOff = (count: number): number => Math.min(1000 * 2 ** (count - 
 /** The model could not be asked: again later, or (after `limit` retries) the run has failed. */
 export function stumbled(
   run: Run,
-  how: { words: string; retryable: boolean; retryAfter?: number; limit: number },
+  how: { words: string; retryable: boolean; retryAfter?: number | undefined; limit: number },
   now: number,
 ): Step | undefined {
   if (run.ended || run.cancelled || run.calls.length > 0) return undefined
@@ -286,18 +292,18 @@ export function stumbled(
 }
 
 /**
- * A new holder found calls running that it doesn't run: whoever ran them is gone, and so is knowledge of the outcome.
+ * A new holder found calls running: whoever ran them is gone, and so is knowledge of the outcome.
  * Repeatable ones may start again; for the others people are asked. `mint` gives the Request of a doubt.
  */
 export function doubted(
   run: Run,
-  how: { mine: (attempt: Attempt) => boolean; ruleOf: (tool: string) => Rule; mint: (call: Call) => Request },
+  how: { ruleOf: (tool: string) => Rule; mint: (call: Call) => Request },
   now: number,
 ): Step | undefined {
   let all: Step | undefined
   for (const call of run.calls) {
     const { attempt, ...rest } = call
-    if (!attempt || !isUnderway(call, run) || how.mine(attempt)) continue
+    if (!attempt || !isUnderway(call, run)) continue
     const current: Run = all?.run ?? run
     if (call.effects !== "once") {
       all = merge(all, step(withCall(current, { ...rest, state: "ready" }), now, []))

@@ -5,7 +5,7 @@
  */
 import { merge, nextOf, openAsks, readRun, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
-import { commitArgs, committed, mustBeStorable, scoreOf } from "./commit.ts"
+import { commitArgs, mustBeStorable, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
 import { type Connection, errorOf, faultOf } from "./connection.ts"
 import type { Shard } from "./keys.ts"
@@ -173,7 +173,7 @@ export class RunQueue {
       if (!asked.step) return this.#unchanged(id, asked.batch, seen)
       const result = await this.#commit(id, asked.batch, seen, asked.step)
       if (result.kind === "stored") {
-        this.#stored(id, asked.batch, asked.step, result)
+        this.#stored(id, asked.batch, asked.step, seen.now, result)
         return
       }
       if (result.kind !== "conflict" && result.kind !== "late") return failAll(asked.batch, result)
@@ -249,12 +249,18 @@ export class RunQueue {
     return this.#parts.sender.send(this.#parts.keysOf(id).lease, args, { until, confirm })
   }
 
-  #stored(id: string, batch: readonly Waiting[], step: Step, result: Committed & { kind: "stored" }): void {
+  #stored(
+    id: string,
+    batch: readonly Waiting[],
+    step: Step,
+    askedAt: number,
+    result: Committed & { kind: "stored" },
+  ): void {
     const at = { run: step.run, revision: result.revision, now: result.now, seenAt: performance.now() }
     let from = 0
     for (const waiting of batch) {
       const to = from + waiting.want.length
-      const released = leaseAfter(waiting.lease, step, at.now) === "release"
+      const released = leaseAfter(waiting.lease, step, askedAt) === "release"
       waiting.applied(at, result.wanted.slice(from, to), waiting.wantLog === false ? [] : result.log, released)
       from = to
     }
@@ -274,6 +280,12 @@ function waitingOf(options: ApplyOptions): Omit<Waiting, "ask" | "applied" | "fa
     until: performance.now() + Math.min(notAfterMs ?? PATIENCE, PATIENCE),
     limited: notAfterMs !== undefined,
   }
+}
+
+/** `while due` is decided by the step: the lease is kept as long as there is something to do now. */
+function leaseAfter(lease: Lease | "", step: Step, now: number): "keep" | "release" | "" {
+  if (lease !== "while due") return lease
+  return wakeAt(step.run) <= now ? "keep" : "release"
 }
 
 /** What is committed together next. An owner's commit goes alone: whether its lease stands is nobody else's matter. */

@@ -2,7 +2,7 @@
  * The policy of the configuration as the guard of an agent's calls: what may start, what is asked and of whom.
  * Decides by rules alone; it looks up no person and posts nothing.
  */
-import type { Guard } from "../agent/plan.ts"
+import type { Guard } from "../agent/agent.ts"
 import type { Tool } from "../agent/tool.ts"
 import type { ApprovalRule, Rule } from "../core/policy.ts"
 import { decide } from "../core/policy.ts"

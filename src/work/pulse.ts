@@ -3,10 +3,10 @@
  * and what has become due, wakes the loops of this process. Own commits wake them at once and need no pulse.
  */
 import type { Log } from "../log.ts"
-import type { Peeked, Store } from "../store/store.ts"
+import type { Peek, Store } from "../store/store.ts"
 
 /** Calls `beat` with what stands in Redis, every `everyMs`; a failed look is skipped. Returns the stop. */
-export function startPulse(store: Store, beat: (seen: Peeked) => void, log: Log, everyMs = 1000): () => void {
+export function startPulse(store: Store, beat: (seen: Peek) => void, log: Log, everyMs = 1000): () => void {
   let looking = false
   let quiet = false
   const timer = setInterval(() => {

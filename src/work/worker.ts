@@ -2,14 +2,16 @@
  * Moves every run that needs moving: claims what is due, holds it under a lease while its steps are done, hands it back.
  * Knows the agenda and the steps; what a model, a tool or Slack is, is not known here.
  */
-import type { Agent } from "../agent/advance.ts"
+import { stepped } from "../agent/agent.ts"
+import type { Agent } from "../agent/agent.ts"
 import { advance } from "../agent/advance.ts"
 import { cancelled } from "../core/ask.ts"
 import { ROOT_WITHIN } from "../core/run.ts"
-import type { Run } from "../core/run.ts"
+import type { Call } from "../core/run.ts"
+import type { Request } from "../core/suspension.ts"
 import { doubted } from "../core/turn.ts"
 import type { Log } from "../log.ts"
-import type { Claimed, Store } from "../store/store.ts"
+import type { Claim, Store } from "../store/store.ts"
 import { doubtRequest } from "./guard.ts"
 import { LeaseLost, RedisHeld } from "./held.ts"
 
@@ -23,51 +25,48 @@ export interface WorkerOptions {
   /** ms that a lease lasts unrenewed. */
   leaseMs?: number
   log: Log
-  /** Whether nothing of an ended run is needed any more (its messages and facts are out), so that it can go. */
-  mayForget(run: Run): Promise<boolean>
 }
 
+type Claimed = Claim & { kind: "run" }
+
 export interface Worker {
-  /** Something may be due: a commit of this process (of `run`), or a tick. */
+  /** Something may be due: a commit of this process (of `run`), or a tick that saw it. */
   wake(run?: string): void
   /** Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it. */
   stop(deadlineMs: number): Promise<void>
 }
 
-/** How long an ended run that is still needed is put off, ms. */
-const FORGET_AGAIN = 60_000
-
 /** Starts claiming. The caller wakes it, at least once a second. */
 export function startWorker(options: WorkerOptions): Worker {
   const { store, owner, log } = options
-  const leaseMs = options.leaseMs ?? 15_000
+  const { atOnce = 100, leaseMs = 15_000 } = options
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new AbortController()
   let looping: Promise<void> | undefined
-  let again = false
+  /** How many claims may be worth their while. */
+  let asked = 0
   let timer: NodeJS.Timeout | undefined
 
   const wake = (run?: string): void => {
-    if (run !== undefined) holding.get(run)?.held.notify()
-    if (drain.signal.aborted) return
-    again = true
+    if (run !== undefined && holding.has(run)) return holding.get(run)?.held.notify()
+    asked += 1
+    start()
+  }
+
+  const start = (): void => {
     looping ??= loop().finally(() => {
       looping = undefined
-      if (again) wake()
     })
   }
 
+  /** One claim for every time it was asked; one that finds something, asks for another. */
   async function loop(): Promise<void> {
     clearTimeout(timer)
-    while (again && !drain.signal.aborted) {
-      again = false
-      for (;;) {
-        if (holding.size >= (options.atOnce ?? 100) || drain.signal.aborted) return
-        const claimed = await claim()
-        if (!claimed) break
-        take(claimed)
-      }
+    while (asked > 0 && holding.size < atOnce && !drain.signal.aborted) {
+      asked -= 1
+      const claimed = await claim()
+      if (claimed) take(claimed)
     }
   }
 
@@ -75,6 +74,7 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       const found = await store.claim(owner, leaseMs)
       if (found.kind === "run") return found
+      asked = 0
       // A tick comes every second in any case; this is for what is due sooner.
       const wait = found.next === undefined ? 1000 : found.next - found.now
       if (wait < 1000) timer = setTimeout(wake, Math.max(wait, 1)).unref()
@@ -85,7 +85,16 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   function take(claimed: Claimed): void {
-    const held = new RedisHeld({ store, owner, leaseMs, claimed, log })
+    const { id, log: transcript } = claimed
+    const held = new RedisHeld({
+      store,
+      owner,
+      leaseMs,
+      id,
+      loaded: claimed,
+      log,
+      ...(transcript ? { transcript } : {}),
+    })
     const done = hold(held)
       .catch((error: unknown) => {
         if (error instanceof LeaseLost) log.warn({ run: claimed.id }, "the lease was lost; another process goes on")
@@ -93,43 +102,41 @@ export function startWorker(options: WorkerOptions): Worker {
       })
       .finally(() => {
         holding.delete(claimed.id)
-        wake()
+        start()
       })
     holding.set(claimed.id, { held, done })
   }
 
   async function hold(held: RedisHeld): Promise<void> {
     const run = held.run()
-    if (run.ended && held.now() >= run.ended.at + run.keep) return forget(held)
-    if (!run.rooted && !run.ended && held.now() >= run.at + ROOT_WITHIN) {
-      const words = "its message could not be posted within an hour"
-      const cause = `root:${run.id}`
-      await held.apply((next, now) =>
-        next.rooted
-          ? { outcome: undefined }
-          : { step: cancelled(next, { via: "bot", cause, words }, now), outcome: undefined },
-      )
-      return held.release()
-    }
-    await held.apply((next, now) => {
-      const step = doubted(
-        next,
-        {
-          mine: () => false,
-          ruleOf: options.agent.ruleOf,
-          mint: (call) => doubtRequest(call.tool, call.attempt?.at ?? now),
-        },
-        now,
-      )
-      return step ? { step, outcome: undefined } : { outcome: undefined }
-    })
-    await advance(held, options.agent, { abort: abort.signal, drain: drain.signal })
+    if (run.ended && held.now() >= run.ended.at + run.keep) return forget(run.id)
+    if (!run.rooted && held.now() >= run.at + ROOT_WITHIN) await giveUp(held)
+    else await resume(held)
     await held.release()
   }
 
-  async function forget(held: RedisHeld): Promise<void> {
-    if (await options.mayForget(held.run())) return store.remove(held.run().id)
-    await held.release(held.now() + FORGET_AGAIN)
+  /** Nobody could see what it does, so it does nothing. */
+  async function giveUp(held: RedisHeld): Promise<void> {
+    const words = "its message could not be posted within an hour"
+    await held.apply((run, now) => {
+      const how = { via: "bot", cause: `root:${run.id}`, words } as const
+      return stepped(run.rooted || run.ended ? undefined : cancelled(run, how, now))
+    })
+  }
+
+  async function resume(held: RedisHeld): Promise<void> {
+    const { ruleOf } = options.agent
+    await held.apply((run, now) => {
+      const mint = (call: Call): Request => doubtRequest(call.tool, call.attempt?.at ?? now)
+      // Whatever runs was begun by a holder before us: we hold nothing twice.
+      return stepped(doubted(run, { ruleOf, mint }, now))
+    })
+    await advance(held, options.agent, { abort: abort.signal, drain: drain.signal })
+  }
+
+  /** What is still to be shown or audited stays until the lease has run out, and is looked at again then. */
+  async function forget(id: string): Promise<void> {
+    if (!(await store.remove(id))) log.debug({ run: id }, "an ended run is still needed")
   }
 
   return {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { cancel, cancelled, expire, raise, settle, shown } from "../../src/core/ask.ts"
 import type { Attempted } from "../../src/core/ask.ts"
 import { brokenAt } from "../../src/core/fact.ts"
-import { indexesOf, merge, nextOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
-import type { Run } from "../../src/core/run.ts"
+import { indexesOf, nextOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
+import type { Run, Step } from "../../src/core/run.ts"
 import {
   askedAgain,
   decided,
@@ -16,7 +16,7 @@ import {
   suspended,
   took,
 } from "../../src/core/turn.ts"
-import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
+import { commit, imbalance, member, newLife, result, RULE, take, turnOf } from "./life.ts"
 import type { Life, Want } from "./life.ts"
 
 const yes = (ask: string, user = "U0APP1", more: Partial<Attempted> = {}): Attempted => ({
@@ -155,10 +155,10 @@ describe("a call", () => {
     life = commit(life, starting(life.run, "1.1", attempt("a", "gone"), 2100).step)
     life = commit(life, starting(life.run, "1.2", attempt("b", "gone"), 2100).step)
     const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
-    life = commit(life, doubted(life.run, { mine: () => false, ruleOf: () => RULE, mint }, 3000))
+    life = commit(life, doubted(life.run, { ruleOf: () => RULE, mint }, 3000))
     expect(life.run.calls.map((one) => one.state)).toEqual(["running", "ready"])
     expect(openAsks(life.run)).toMatchObject([{ id: "doubt-1", from: "doubt", call: "1.1" }])
-    expect(doubted(life.run, { mine: () => false, ruleOf: () => RULE, mint }, 3001)).toBeUndefined()
+    expect(doubted(life.run, { ruleOf: () => RULE, mint }, 3001)).toBeUndefined()
     expect(settle(life.run, yes("doubt-1"), 3500).outcome.kind).toBe("choice missing")
     const again = commit(life, settle(life.run, yes("doubt-1", "U0APP1", { choice: "again" }), 3500).step)
     expect(call(again.run)).toMatchObject({ state: "ready", yes: { at: 3500 } })
@@ -172,7 +172,7 @@ describe("a call", () => {
     let life = take(newLife(), [{ do: "run" }], 2000)
     life = commit(life, starting(life.run, "1.1", attempt("a", "slow"), 2100).step)
     const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
-    life = commit(life, doubted(life.run, { mine: () => false, ruleOf: () => RULE, mint }, 3000))
+    life = commit(life, doubted(life.run, { ruleOf: () => RULE, mint }, 3000))
     expect(finished(life.run, "1.1", "other", done("call_1_1"), 4000)).toBeUndefined()
     life = commit(life, finished(life.run, "1.1", "a", done("call_1_1"), 4000))
     expect(imbalance(life.transcript)).toBeUndefined()
@@ -314,73 +314,51 @@ test("any mixture of calls, answers, crashes and cancels leaves a balanced trans
   )
 })
 
-function play(life: Life, kind: string, pick: number, now: number): Life {
-  const { run } = life
-  const one = run.calls[pick % Math.max(run.calls.length, 1)]
-  const ask = run.asks[pick % Math.max(run.asks.length, 1)]
-  const person = { cause: `${kind}:${pick}:${now}` }
-  switch (kind) {
-    case "yes":
-    case "no":
-    case "again":
-      return ask
-        ? commit(
-            life,
-            settle(
-              run,
-              yes(ask.id, "U0APP1", { ...person, ok: kind !== "no", ...(kind === "again" ? { choice: "again" } : {}) }),
-              now,
-            ).step,
-          )
-        : life
-    case "start":
-      return one ? commit(life, starting(run, one.id, attempt(`a${now}`), now).step) : life
-    case "finish":
-      return one?.attempt ? commit(life, finished(run, one.id, one.attempt.id, done(one.ref), now)) : life
-    case "suspend":
-      return one?.attempt
-        ? commit(
-            life,
-            suspended(
-              run,
-              one.id,
-              one.attempt.id,
-              { request: { id: `own-${now}-${pick}-${life.facts.length}`, kind: "approval", prompt: "?" }, rule: RULE },
-              now,
-            ),
-          )
-        : life
-    case "crash":
-      return commit(
-        life,
-        doubted(
-          run,
-          {
-            mine: () => false,
-            ruleOf: () => RULE,
-            mint: (c) => ({ id: `doubt-${c.id}-${life.facts.length}`, kind: "doubt", prompt: "?" }),
-          },
-          now,
-        ),
-      )
-    case "expire":
-      return commit(life, expire(run, now))
-    case "cancel":
-      return commit(life, cancelled(run, { via: "cli", cause: "c" }, now))
-    case "shown":
-      return ask ? commit(life, shown(run, ask.id, now)) : life
-    default:
-      if (!one) return life
-      if (one.state === "decided" || (one.state === "ready" && run.cancelled))
-        return commit(life, decided(run, one.id, done(one.ref), now))
-      return one.yes && one.state === "ready" && one.yes.at + one.yes.within < now
-        ? commit(
-            life,
-            merge(
-              askedAgain(run, one.id, { id: `re-${now}-${life.facts.length}`, kind: "approval", prompt: "?" }, now),
-              undefined,
-            ),
-          )
-        : life
+type Move = (life: Life, pick: number, now: number) => Step | undefined
+
+const oneOf = <T>(list: readonly T[], pick: number): T | undefined => list[pick % Math.max(list.length, 1)]
+const fresh = (life: Life, name: string) => ({ id: `${name}-${life.facts.length}`, kind: "approval", prompt: "?" })
+
+const answering =
+  (more: Partial<Attempted>): Move =>
+  ({ run }, pick, now) => {
+    const ask = oneOf(run.asks, pick)
+    return ask && settle(run, yes(ask.id, "U0APP1", { cause: `${pick}:${now}`, ...more }), now).step
   }
+
+const MOVES: Record<string, Move> = {
+  yes: answering({}),
+  no: answering({ ok: false }),
+  again: answering({ choice: "again" }),
+  start: ({ run }, pick, now) => {
+    const one = oneOf(run.calls, pick)
+    return one && starting(run, one.id, attempt(`a${now}`), now).step
+  },
+  finish: ({ run }, pick, now) => {
+    const one = oneOf(run.calls, pick)
+    return one?.attempt && finished(run, one.id, one.attempt.id, done(one.ref), now)
+  },
+  suspend: (life, pick, now) => {
+    const one = oneOf(life.run.calls, pick)
+    const how = { request: fresh(life, `own${pick}`), rule: RULE }
+    return one?.attempt && suspended(life.run, one.id, one.attempt.id, how, now)
+  },
+  crash: (life, _pick, now) =>
+    doubted(life.run, { ruleOf: () => RULE, mint: ({ id }) => fresh(life, `doubt-${id}`) }, now),
+  expire: ({ run }, _pick, now) => expire(run, now),
+  cancel: ({ run }, _pick, now) => (run.cancelled ? undefined : cancelled(run, { via: "cli", cause: "c" }, now)),
+  shown: ({ run }, pick, now) => {
+    const ask = oneOf(run.asks, pick)
+    return ask && shown(run, ask.id, now)
+  },
+  /** What a worker does with a call that won't run, or whose yes has aged. */
+  decide: (life, pick, now) => {
+    const one = oneOf(life.run.calls, pick)
+    const over = one && (one.state === "decided" || (one.state === "ready" && life.run.cancelled))
+    if (over) return decided(life.run, one.id, done(one.ref), now)
+    const aged = one?.yes && one.yes.at + one.yes.within < now
+    return aged ? askedAgain(life.run, one.id, fresh(life, `re${pick}`), now) : undefined
+  },
 }
+
+const play = (life: Life, kind: string, pick: number, now: number): Life => commit(life, MOVES[kind]?.(life, pick, now))

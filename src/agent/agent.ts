@@ -1,0 +1,93 @@
+/**
+ * What an agent is, and what holding a run means: the two things that every step needs. Where a run is held, and who is
+ * asked, is not known here.
+ */
+import type { LanguageModelV3 } from "@ai-sdk/provider"
+import type { Tried } from "../core/ask.ts"
+import type { Rule } from "../core/policy.ts"
+import type { Run, Step } from "../core/run.ts"
+import type { Request, ToolResult } from "../core/suspension.ts"
+import type { Turn } from "./model.ts"
+import type { Tool, Toolkit } from "./tool.ts"
+
+export type Guarded =
+  | { do: "run" }
+  | { do: "ask"; request: Request; rule: Rule }
+  | { do: "result"; result: ToolResult; why: string }
+
+/** Decides about one call before it starts; may hand back other args than the model's, which are then what is shown and run. */
+export type Guard = (call: {
+  run: Run
+  id: string
+  ref: string
+  tool: Tool
+  args: string
+}) => Promise<Guarded & { args?: string }>
+
+/** A call as an observer sees it. */
+export interface Observed {
+  id: string
+  ref: string
+  tool: string
+  args: string
+}
+
+/** Who watches a run's steps: hooks and metrics of a host. Purely informed; what it throws is the host's fault. */
+export interface Observe {
+  turned?(turn: Turn & { ok: true }): void | Promise<void>
+  stumbled?(turn: Turn & { ok: false }): void | Promise<void>
+  /** A call suspended: its Request is about to be asked. */
+  suspended?(call: Observed, request: Request, ms: number): void | Promise<void>
+  /** A call has its result, whatever it came to; may hand back another one. */
+  resolved?(
+    call: { id: string; ref: string; tool: string; args: string },
+    result: ToolResult,
+    ms: number,
+  ): Promise<ToolResult>
+}
+
+/** What an agent is made of, and its limits. */
+export interface Agent {
+  model: LanguageModelV3
+  instructions?: string
+  tools: Toolkit
+  /** Turns after which the run ends incomplete. */
+  maxTurns: number
+  /** Tokens (prompt and completion, all turns) after which the run ends incomplete. */
+  maxTokens: number
+  maxAsksPerTurn: number
+  /** How often the model is asked again after a passing fault. */
+  retries: number
+  /** ms that one model turn may take. */
+  timeoutMs?: number
+  /** What stands between a planned call and its start. */
+  guard: Guard
+  /** Who answers the Requests that a tool raises, and doubts about unguarded calls. */
+  ruleOf: (tool: string) => Rule
+  observe?: Observe
+  /** Text of the model as it comes, where somebody reads along. */
+  onText?: (delta: string) => void
+}
+
+/** A run in somebody's hands: the newest state known, and the way to change it. */
+export interface Held {
+  readonly owner: string
+  run(): Run
+  /** Redis' clock or the process's, ms: good enough to see that something is due; the transition judges by its own `now`. */
+  now(): number
+  /** Changes the run. `confirm`: replicas must have it, where that is configured. Rejects when the run is no longer ours. */
+  apply<O>(transition: (run: Run, now: number) => Tried<O>, options?: { confirm?: boolean }): Promise<{ outcome: O }>
+  /** As apply, for the result of an attempt: kept and tried again until it is stored, also without the lease. */
+  deliver<O>(transition: (run: Run, now: number) => Tried<O>): Promise<O>
+  texts(fields: string[]): Promise<(string | undefined)[]>
+  transcript(): Promise<string[]>
+  /** Resolves when somebody else changed the run, or something in it may have become due. */
+  changed(signal: AbortSignal): Promise<void>
+}
+
+/** An error result. */
+export const failure = (output: string): ToolResult => ({ output, isError: true })
+
+/** A transition that has nothing to tell. */
+export const stepped = (step: Step | undefined): Tried<undefined> =>
+  step ? { step, outcome: undefined } : { outcome: undefined }

@@ -1,0 +1,189 @@
+/**
+ * A run held under a lease in Redis: the newest state known, and the way to change it while the lease is ours. It knows
+ * the store, and nothing of the steps it is used for.
+ */
+import { setImmediate as immediate, setTimeout as delay } from "node:timers/promises"
+import type { Held } from "../agent/agent.ts"
+import type { Tried } from "../core/ask.ts"
+import { NewerFormat } from "../core/run.ts"
+import type { Run } from "../core/run.ts"
+import type { Log } from "../log.ts"
+import type { Applied, ApplyOptions, Loaded, Store } from "../store/store.ts"
+
+/** The lease is another's by now: nothing may be started any more. */
+export class LeaseLost extends Error {
+  override name = "LeaseLost"
+}
+
+/** How often a holder looks whether others changed its run, and renews the lease, ms. */
+const LOOK_EVERY = 1000
+/** How long to wait before a result that could not be stored is tried again, ms. */
+const DELIVER_AGAIN = 1000
+
+export interface HeldOptions {
+  store: Store
+  owner: string
+  leaseMs: number
+  id: string
+  loaded: Loaded
+  /** The transcript, when it came with the claim. */
+  transcript?: string[]
+  log: Log
+}
+
+type Transition<O> = (run: Run, now: number) => Tried<O>
+
+export class RedisHeld implements Held {
+  readonly owner: string
+  readonly #options: HeldOptions
+  #run: Run
+  #revision: number
+  /** Redis' clock at `#seenAt` of ours, ms. */
+  #now: number
+  #seenAt: number
+  #lookedAt = performance.now()
+  #transcript: string[] | undefined
+  #released = false
+  #notified = new AbortController()
+
+  constructor(options: HeldOptions) {
+    const { loaded, transcript, owner } = options
+    this.owner = owner
+    this.#options = options
+    this.#run = loaded.run
+    this.#revision = loaded.revision
+    this.#now = loaded.now
+    this.#seenAt = loaded.seenAt ?? performance.now()
+    this.#transcript = transcript
+  }
+
+  run(): Run {
+    return this.#run
+  }
+
+  now(): number {
+    return this.#now + (performance.now() - this.#seenAt)
+  }
+
+  /** Somebody in this process changed the run. */
+  notify(): void {
+    this.#notified.abort()
+  }
+
+  /** Stores a change; the lease goes back with one that leaves nothing to do now. */
+  async apply<O>(transition: Transition<O>, options: { confirm?: boolean } = {}): Promise<{ outcome: O }> {
+    const applied = await this.#commit(transition, { ...options, owner: this.owner, lease: "while due" })
+    if (applied.kind === "applied") return { outcome: applied.outcome }
+    if (applied.kind === "not owner") throw new LeaseLost(`run ${this.#options.id} is held by another process`)
+    throw applied.error
+  }
+
+  /** Stores a result, whatever it takes while this process lives: without the lease it counts by its attempt's id. */
+  async deliver<O>(transition: Transition<O>): Promise<O> {
+    let owned = true
+    for (;;) {
+      const applied = await this.#commit(transition, owned ? { owner: this.owner, lease: "while due" } : {})
+      if (applied.kind === "applied") return applied.outcome
+      if (applied.kind === "not owner") owned = false
+      else {
+        this.#options.log.error(
+          { err: applied.error, run: this.#options.id },
+          "a result could not be stored; trying again",
+        )
+        await delay(DELIVER_AGAIN)
+      }
+    }
+  }
+
+  async #commit<O>(transition: Transition<O>, options: ApplyOptions): Promise<Applied<O>> {
+    const { store, id } = this.#options
+    const known = { run: this.#run, revision: this.#revision, now: this.#now, seenAt: this.#seenAt }
+    const applied = await store.apply(id, (run, now) => transition(mustBe(run, id), now), {
+      ...options,
+      known,
+      wantLog: "for model",
+    })
+    if (applied.kind === "applied") this.#saw(applied)
+    return applied
+  }
+
+  #saw(seen: Applied<unknown> & { kind: "applied" }): void {
+    if (seen.revision < this.#revision) return
+    if (seen.revision > this.#revision) this.#transcript = seen.log.length > 0 ? seen.log : undefined
+    this.#run = mustBe(seen.run, this.#options.id)
+    this.#revision = seen.revision
+    this.#now = seen.now
+    this.#seenAt = seen.seenAt
+    this.#released ||= seen.released
+  }
+
+  texts(fields: string[]): Promise<(string | undefined)[]> {
+    return this.#options.store.texts(this.#options.id, fields)
+  }
+
+  async transcript(): Promise<string[]> {
+    this.#transcript ??= await this.#options.store.transcript(this.#options.id)
+    return this.#transcript
+  }
+
+  async changed(signal: AbortSignal): Promise<void> {
+    const wait = Math.max(0, this.#lookedAt + LOOK_EVERY - performance.now())
+    const woken = AbortSignal.any([signal, this.#notified.signal])
+    // Woken early is as good as waiting.
+    await delay(wait, undefined, { signal: woken, ref: false }).catch(() => {})
+    if (signal.aborted) return
+    this.#notified = new AbortController()
+    if (!this.#released) await this.#look()
+  }
+
+  /** Renews the lease and reads what others changed. A Redis that does not answer is no reason to stop what is under way. */
+  async #look(): Promise<void> {
+    const { store, id, owner, leaseMs, log } = this.#options
+    this.#lookedAt = performance.now()
+    try {
+      const { held, revision, now } = await store.renew(id, owner, leaseMs)
+      // A commit of ours that gave it back may be a moment behind.
+      if (!held) await immediate()
+      if (this.#released) return
+      if (!held) throw new LeaseLost(`run ${id} is held by another process`)
+      this.#now = now
+      this.#seenAt = performance.now()
+      if (revision !== this.#revision) await this.#reload()
+    } catch (error) {
+      if (error instanceof LeaseLost || error instanceof NewerFormat) throw error
+      log.warn({ err: error, run: id }, "the lease could not be renewed; trying again")
+    }
+  }
+
+  async #reload(): Promise<void> {
+    const { store, id } = this.#options
+    const loaded = await store.load(id)
+    if (!loaded || loaded.revision <= this.#revision) return
+    this.#saw({
+      kind: "applied",
+      outcome: undefined,
+      wanted: [],
+      log: [],
+      released: false,
+      seenAt: performance.now(),
+      ...loaded,
+    })
+  }
+
+  /** Gives the lease back, unless it went back with a commit. */
+  async release(): Promise<void> {
+    if (this.#released) return
+    this.#released = true
+    const { store, id, owner } = this.#options
+    await store.apply(id, () => ({ outcome: undefined }), {
+      owner,
+      lease: "release",
+      known: { run: this.#run, revision: this.#revision, now: this.#now, seenAt: this.#seenAt },
+    })
+  }
+}
+
+function mustBe(run: Run | undefined, id: string): Run {
+  if (!run) throw new Error(`run ${id} is gone`)
+  return run
+}
