@@ -175,7 +175,7 @@ function deciders(view: CardView): ReturnType<typeof words>[] {
   const rest = approvers.length - few.length
   const list = few.flatMap((id, index) => (index === 0 ? [named(id)] : [words(", "), named(id)]))
   const more = rest > 0 ? [words(` and ${rest} more`)] : []
-  const own = selfApproval === false ? [words("; whoever asked for the run may only decline")] : []
+  const own = !selfApproval ? [words("; whoever asked for the run may only decline")] : []
   return [...list, ...more, ...own]
 }
 
@@ -189,7 +189,7 @@ function sentence(view: CardView): string {
 }
 
 /** What is shown when Slack would not take the card: true, small, and without a yes. */
-function minimal(view: CardView): Message {
+export function minimal(view: CardView): Message {
   const { ask } = view
   const blocks: KnownBlock[] = [header(headline(ask, view.request))]
   if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled))))

@@ -71,23 +71,24 @@ export function readRef(value: unknown): Ref | undefined {
 export function intentOf(body: unknown): Intent {
   const it = fields(body)
   if (it["type"] === "view_submission") return submitted(it)
-  if (it["type"] !== "block_actions") return none("not a press")
+  return it["type"] === "block_actions" ? pressed(it) : none("not a press")
+}
+
+function pressed(it: Fields): Intent {
   const list: unknown = it["actions"]
   if (!Array.isArray(list) || list.length !== 1) return none("not one press")
   const action = fields(list[0])
+  if (action["type"] !== "button") return none("not a button")
   const id = text(action["action_id"]) ?? ""
   const press = pressOf(it, `${id}:${text(action["action_ts"], /^[\d.]{1,40}$/) ?? ""}`)
   if (!press) return none("nobody pressed")
-  if (action["type"] !== "button") return none("not a button")
-  if (id === PRESS.cancel) {
-    const run = text(action["value"], RUN)
-    return run === undefined ? none("no run") : { kind: "cancel", run, press }
-  }
-  const ref = readRef(action["value"])
-  return ref ? meant(id, ref, press) : none("no ask")
+  if (id !== PRESS.cancel) return meant(id, readRef(action["value"]), press)
+  const run = text(action["value"], RUN)
+  return run === undefined ? none("no run") : { kind: "cancel", run, press }
 }
 
-function meant(id: string, ref: Ref, press: Press): Intent {
+function meant(id: string, ref: Ref | undefined, press: Press): Intent {
+  if (!ref) return none("no ask")
   switch (id) {
     case PRESS.approve:
       return { kind: "decide", ...ref, ok: true, press }

@@ -65,21 +65,23 @@ interface Item {
 function listed(lines: readonly string[], at: number): Block | undefined {
   const items: Item[] = []
   let next = at
-  for (; next < lines.length; next += 1) {
-    const line = lines[next] ?? ""
-    const match = LIST.exec(line)
-    const last = items.at(-1)
-    if (match && !RULE.test(line)) {
-      const indent = Math.min(Math.floor((match[1]?.length ?? 0) / 2), 6)
-      items.push({
-        indent,
-        text: line.slice(match[0].length),
-        ...(match[2] === undefined ? {} : { number: Number(match[2]) }),
-      })
-    } else if (last && /^ {2,}\S/.test(line) && !FENCE.test(line)) last.text += ` ${line.trim()}`
-    else break
-  }
+  while (next < lines.length && taken(lines[next] ?? "", items)) next += 1
   return items.length === 0 ? undefined : { made: items.map(itemOf), next }
+}
+
+/** Whether the line belongs to the list: as an item, or as more of the last one's text. */
+function taken(line: string, items: Item[]): boolean {
+  const match = RULE.test(line) ? null : LIST.exec(line)
+  const last = items.at(-1)
+  if (match) {
+    const [mark, before = "", number] = match
+    const indent = Math.min(Math.floor(before.length / 2), 6)
+    items.push({ indent, text: line.slice(mark.length), ...(number === undefined ? {} : { number: Number(number) }) })
+    return true
+  }
+  if (!last || !/^ {2,}\S/.test(line) || FENCE.test(line)) return false
+  last.text += ` ${line.trim()}`
+  return true
 }
 
 /** Each item an element of its own, so that a list of any length can be parted; a number is written as it was. */
@@ -143,10 +145,16 @@ const plain = (text: string, style: Style): RichTextElement[] =>
   words(text, Object.keys(style).length > 0 ? style : undefined)
 
 function found(match: RegExpExecArray, style: Style): RichTextElement[] {
-  const { code, label, target, bare, strong, strong2, gone, em, em2 } = match.groups ?? {}
+  const { code, label = "", target, bare } = match.groups ?? {}
   if (code !== undefined) return plain(code, { ...style, code: true })
-  if (target !== undefined) return linked(label ?? "", target, style)
-  if (bare !== undefined) return bareLink(match[0], bare, style)
+  if (target !== undefined) return linked(label, target, style)
+  return bare === undefined ? styled(match.groups ?? {}, style) : bareLink(match[0], bare, style)
+}
+
+function styled(
+  { strong, strong2, gone, em, em2 }: Record<string, string | undefined>,
+  style: Style,
+): RichTextElement[] {
   const thick = strong ?? strong2
   if (thick !== undefined) return inline(thick, { ...style, bold: true })
   if (gone !== undefined) return inline(gone, { ...style, strike: true })

@@ -122,20 +122,19 @@ export function answers(run: Run, { answer }: { answer: string }): Message[] {
   })
 }
 
-function ending(run: Run, saysSomething: boolean): (string | ReturnType<typeof words>)[] {
+/** How it ended, with what the person should know next; `said` is whether there is an answer below. */
+const ENDING: Record<keyof typeof ENDS, (said: boolean) => [head: string, next: string]> = {
+  done: (said) => ["Done", said ? "" : " The agent finished without a final text."],
+  failed: () => ["The run failed", " Nothing more will happen; start it again if it is still needed."],
+  incomplete: (said) => ["The run stopped before it was done", said ? " What there is so far:" : ""],
+  cancelled: () => ["The run was cancelled", " What had not started by then was not run."],
+}
+
+function ending(run: Run, said: boolean): (string | ReturnType<typeof words>)[] {
   const how = run.ended?.how ?? "done"
-  const why = clip(oneLine(safe(run.ended?.words ?? "")), 1000)
-  const because = why === "" ? "." : `: ${why}.`
-  switch (how) {
-    case "done":
-      return saysSomething ? [bold("Done.")] : [bold("Done."), " The agent finished without a final text."]
-    case "failed":
-      return [bold("The run failed"), because, " Nothing more will happen; start it again if you still need it."]
-    case "incomplete":
-      return [bold("The run stopped before it was done"), because, ...(saysSomething ? [" What there is so far:"] : [])]
-    case "cancelled":
-      return [bold("The run was cancelled"), because, " What had not started by then was not run."]
-  }
+  const [head, next] = ENDING[how](said)
+  const why = how === "done" ? "" : clip(oneLine(safe(run.ended?.words ?? "")), 1000).replace(/\.$/, "")
+  return [bold(head), why === "" ? "." : `: ${why}.`, next]
 }
 
 /** Elements onto messages, in order. */
@@ -185,7 +184,7 @@ function listOf(title: string, runs: readonly Listed[], none: string): KnownBloc
 function entry({ run, link }: Listed): Rich {
   const { head, more } = state(run)
   const open =
-    link !== undefined && /^https:\/\//.test(link) && link.length < 1000
+    link !== undefined && link.startsWith("https://") && link.length < 1000
       ? [{ type: "link" as const, url: link, text: "thread" }]
       : []
   return section(

@@ -106,7 +106,7 @@ function softEnd(piece: string): number {
 /** For what nobody decides by: the beginning of a long text, and how much is missing. */
 export function clip(text: string, max: number): string {
   const [first = "", ...rest] = chunks(text, max, true)
-  const missing = rest.reduce((sum, piece) => sum + [...piece].length, 0)
+  const missing = rest.reduce((sum, piece) => sum + Array.from(piece).length, 0)
   return missing === 0 ? first : `${first.trimEnd()} … (${count(missing, "more character")})`
 }
 

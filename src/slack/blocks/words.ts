@@ -42,7 +42,7 @@ export function words(said: Said): string {
     case "start":
       return `Not started. ${denied(said.why, "start runs")}`
     case "reveal":
-      return `Not shown. ${denied(said.why, "see the masked values: only those who may decide can")}`
+      return `Not shown. ${denied(said.why, "see the masked values")}`
     case "channel":
       return unpostable(said.error)
     default:
@@ -107,28 +107,22 @@ function cancelling(outcome: CancelOutcome | { kind: "unknown" }): string {
 }
 
 function denied(why: Denial, what: string): string {
-  switch (why) {
-    case "not listed":
-      return `You are not among those who may ${what}.`
-    case "own request":
-      return "You asked for this run, so somebody else has to approve it. You may decline it."
-    case "requester only":
-      return "Only the person who asked for this run may decide this."
-    case "guest":
-      return `Guests may not ${what}.`
-    case "deactivated":
-      return `This account is deactivated and may not ${what}.`
-    case "bot":
-      return `Bots may not ${what}.`
-    case "foreign":
-      return `People of other organisations may not ${what}.`
-    case "cannot check":
-      return `I can't check your rights now, and without that nobody may ${what}. Please try again in a minute.`
-    case "nobody listed":
-      return `Nobody is allowed to ${what} yet: Countersign's configuration lists no one.`
-    case "wrong channel":
-      return "Runs can't be started in this channel, only in those that Countersign's configuration lists."
-  }
+  return DENIED[why](what)
+}
+
+/** `what` is what the person wanted to do, as it goes on after "may". */
+const DENIED: Record<Denial, (what: string) => string> = {
+  "not listed": (what) => `You are not among those who may ${what}.`,
+  "own request": () => "You asked for this run, so somebody else has to approve it. You may decline it.",
+  "requester only": () => "Only the person who asked for this run may decide this.",
+  guest: (what) => `Guests may not ${what}.`,
+  deactivated: (what) => `This account is deactivated and may not ${what}.`,
+  bot: (what) => `Bots may not ${what}.`,
+  foreign: (what) => `People of other organisations may not ${what}.`,
+  "cannot check": (what) =>
+    `I can't check your rights now, and without that nobody may ${what}. Please try again in a minute.`,
+  "nobody listed": (what) => `Nobody may ${what} yet: Countersign's configuration lists no one for it.`,
+  "wrong channel": () => "Runs can't be started in this channel, only in those that Countersign's configuration lists.",
 }
 
 function unpostable(error: string): string {
@@ -153,7 +147,7 @@ function unpostable(error: string): string {
 export function note(sentence: string, link?: string): Message {
   const [text = " "] = chunks(visible(sentence), 2500)
   const open =
-    link !== undefined && /^https:\/\//.test(link)
+    link !== undefined && link.startsWith("https://")
       ? [" ", [{ type: "link" as const, url: link, text: "Open the thread" }]]
       : []
   return { text: escape(text), blocks: [rich(section(text, ...open))] }
