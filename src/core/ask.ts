@@ -137,17 +137,19 @@ interface Told {
  */
 export function settle(run: Run, tried: Attempted, now: number, options: Told = {}): Tried<Outcome> {
   const late = expire(run, now)
-  const current = late?.run ?? run
-  const ask = askOf(current, tried.ask) ?? options.archived
+  const { step, outcome } = settleOpen(late?.run ?? run, tried, now, options)
+  const all = merge(late, step)
+  return all ? { step: all, outcome } : { outcome }
+}
+
+function settleOpen(run: Run, tried: Attempted, now: number, { archived, repeats = 0 }: Told): Tried<Outcome> {
+  const ask = askOf(run, tried.ask) ?? archived
   if (!ask) return { outcome: { kind: "unknown" } }
   if (ask.settled?.cause === tried.cause) return { outcome: { kind: "recorded", ask } }
-  const outcome = judged(current, tried, ask)
-  if (outcome) {
-    const step = refusal(current, now, tried, ask, refusedAs(outcome), options.repeats ?? 0)
-    return { step: merge(late, step) ?? step, outcome }
-  }
-  const step = recorded(current, now, tried, ask)
-  return { step: merge(late, step) ?? step, outcome: { kind: "recorded", ask: askOf(step.run, ask.id) ?? ask } }
+  const outcome = judged(run, tried, ask)
+  if (outcome) return { step: refusal(run, now, tried, ask, refusedAs(outcome), repeats), outcome }
+  const step = recorded(run, now, tried, ask)
+  return { step, outcome: { kind: "recorded", ask: askOf(step.run, ask.id) ?? ask } }
 }
 
 function recorded(run: Run, now: number, tried: Attempted, ask: Ask): Step {
