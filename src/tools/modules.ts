@@ -1,15 +1,12 @@
 /**
  * Tools from the modules that the configuration lists: each file's default export is an array of tools.
- * It checks their shape, and knows nothing of who may use them or what they do.
+ * It knows nothing of who may use them or what they do.
  */
 import { existsSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
-import type { Tool } from "../agent/tool.ts"
+import { type Tool, toolOf } from "../agent/tool.ts"
 
-/** What both model wires take as a function's name. */
-const NAME = /^[a-zA-Z0-9_-]{1,64}$/
-const EFFECTS: ReadonlySet<unknown> = new Set([undefined, "none", "repeatable", "once"])
 const LOAD_MS = 10_000
 
 export type LoadedTools = { ok: true; tools: Tool[] } | { ok: false; faults: string[] }
@@ -25,9 +22,9 @@ export async function loadTools(files: readonly string[], loadMs = LOAD_MS): Pro
     const loaded = await load(file, loadMs)
     if (!loaded.ok) faults.push(`${file} ${loaded.fault}.`)
     for (const [index, given] of loaded.ok ? loaded.list.entries() : []) {
-      const read = readTool(given, index)
+      const read = readTool(given)
       const first = read.ok ? tools.get(read.tool.name) : undefined
-      if (!read.ok) faults.push(`${file}: ${read.fault}.`)
+      if (!read.ok) faults.push(`${file}: item ${index}: ${read.fault}.`)
       else if (first === undefined) tools.set(read.tool.name, { tool: read.tool, file })
       else faults.push(`${file}: tool ${read.tool.name} is there twice, first in ${first.file}: rename one.`)
     }
@@ -66,34 +63,10 @@ function wordsOf(error: unknown): string {
   return `${words.replace(/[.\s]+$/, "")}${old ? ": compile it to .mjs first, this Node reads JavaScript alone" : ""}`
 }
 
-function readTool(given: unknown, index: number): { ok: true; tool: Tool } | { ok: false; fault: string } {
-  if (typeof given !== "object" || given === null) {
-    return { ok: false, fault: `item ${index} of its default export must be a tool: { name, description, run }` }
+function readTool(given: unknown): { ok: true; tool: Tool } | { ok: false; fault: string } {
+  try {
+    return { ok: true, tool: toolOf(given) }
+  } catch (error) {
+    return { ok: false, fault: error instanceof Error ? error.message : String(error) }
   }
-  const { name, description, inputSchema, effects, run } = given as Record<keyof Tool, unknown>
-  const rules: Array<[boolean, string]> = [
-    [typeof name === "string" && NAME.test(name), "must have a name of 1 to 64 letters, digits, _ or -"],
-    [typeof description === "string" && description.trim() !== "", "must have a description: the model chooses by it"],
-    [typeof run === "function", "must have a function run(args, ctx)"],
-    [
-      inputSchema === undefined || isJsonSchema(inputSchema),
-      'must have a JSON Schema of type "object" as inputSchema, or none',
-    ],
-    [EFFECTS.has(effects), "must have effects none, repeatable or once (left out: once)"],
-  ]
-  const broken = rules.filter(([kept]) => !kept).map(([, words]) => words)
-  if (broken.length === 0) return { ok: true, tool: given as Tool }
-  const called = typeof name === "string" && name !== "" ? name : `${index} (from 0)`
-  return { ok: false, fault: `tool ${called} ${broken.join(", and ")}` }
-}
-
-function isJsonSchema(schema: unknown): boolean {
-  // A zod object has a `type` of its own; it is no JSON Schema, and would let every argument pass.
-  return (
-    typeof schema === "object" &&
-    schema !== null &&
-    "type" in schema &&
-    schema.type === "object" &&
-    !("safeParse" in schema)
-  )
 }
