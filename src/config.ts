@@ -19,8 +19,6 @@ export type Config = Omit<Settings, "redis"> & {
   logLevel: LogLevel
 }
 
-export type ApprovalRule = Settings["approvals"][number]
-
 type Transport = { kind: "socket"; appToken: string } | { kind: "http"; signingSecret: string; port: number }
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const
@@ -184,9 +182,12 @@ function warningsOf(config: Config): string[] {
   const warnings: string[] = []
   if (config.starters.length === 0) warnings.push(empty("starters", "nobody may start a run", "U0123, S0ENG"))
   if (config.channels.length === 0) warnings.push(empty("channels", "a run may be started nowhere", "C0OPS"))
-  const asks = config.approvals.length === 0 || config.approvals.some((rule) => rule.do === "ask" && !rule.approvers)
-  const unmatched = !config.approvals.some((rule) => rule.tool === "*")
-  if (config.approvers.length === 0 && (asks || unmatched)) {
+  // A rule with `confirm` needs nobody but the requester.
+  const needsApprovers = config.approvals.some(
+    (rule) => rule.do === "ask" && !rule.approvers && (rule.selfApproval ?? config.selfApproval) !== "confirm",
+  )
+  const asksUnmatched = config.selfApproval !== "confirm" && !config.approvals.some((rule) => rule.tool === "*")
+  if (config.approvers.length === 0 && (needsApprovers || asksUnmatched)) {
     warnings.push(empty("approvers", "nobody may approve, and what is asked expires", "S0SRE"))
   }
   return warnings

@@ -136,6 +136,13 @@ describe("the file", () => {
     expect(config(`${LEAST}starters: [ U1 ]\nchannels: [ C1 ]\n${rules}`).warnings).toEqual([])
   })
 
+  test("with no approvers at all is no matter where the requester alone confirms", () => {
+    const doors = `${LEAST}starters: [ U1 ]\nchannels: [ C1 ]\n`
+    expect(config(`${doors}selfApproval: confirm`).warnings).toEqual([])
+    const other = `approvals: [ { tool: a, do: ask, selfApproval: false } ]`
+    expect(config(`${doors}selfApproval: confirm\n${other}`).warnings).toHaveLength(1)
+  })
+
   test("may begin with a UTF-8 byte order mark", () => {
     expect(config(`\uFEFF${LEAST}`).config.model.provider).toBe("demo")
   })
