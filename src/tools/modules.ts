@@ -40,7 +40,8 @@ async function load(file: string, ms: number): Promise<{ ok: true; list: unknown
   try {
     loaded = await Promise.race([
       import(pathToFileURL(file).href),
-      after(ms, "late", { signal: patience.signal, ref: false }),
+      // A timer that keeps the process alive: without it, Node would leave silently when nothing else is under way.
+      after(ms, "late", { signal: patience.signal }),
     ])
   } catch (error) {
     return { ok: false, fault: `could not be loaded: ${wordsOf(error)}` }
