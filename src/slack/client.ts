@@ -1,13 +1,14 @@
 /**
- * Who the bot's token belongs to, and how Slack's own libraries may speak in our log. Knows no run and no message.
+ * Clients of Slack's Web API, and whom the bot's token belongs to. A client of ours waits seconds, calls once and hands a
+ * 429 back: what comes next is for whoever called to decide. Knows no method's meaning.
  */
-import { LogLevel, type Logger, type WebClient } from "@slack/web-api"
+import { WebClient, type Logger } from "@slack/web-api"
 
-/** What the Slack side needs of a log (pino's shape). */
+/** The part of the log that is used here. */
 export interface Log {
-  info(fields: object, words: string): void
-  warn(fields: object, words: string): void
-  error(fields: object, words: string): void
+  info(about: object, words: string): void
+  warn(about: object, words: string): void
+  error(about: object, words: string): void
 }
 
 /** The workspace that the bot lives in, and the bot there. */
@@ -18,6 +19,28 @@ export interface Home {
   bot: string
 }
 
+export interface ClientOptions {
+  token: string
+  /** Ends in a slash. */
+  apiUrl: string
+  /** Slack's own logger shape, see `sdkLog`. */
+  logger?: Logger
+  /** ms that one call may take. */
+  timeout?: number
+}
+
+/** The library's own defaults are no time-out, ten retries, and a queue that stands still after a 429. */
+export function slackClient({ token, apiUrl, logger, timeout = 3000 }: ClientOptions): WebClient {
+  return new WebClient(token, {
+    slackApiUrl: apiUrl,
+    timeout,
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    allowAbsoluteUrls: false,
+    ...(logger ? { logger } : {}),
+  })
+}
+
 /** Asks Slack whose token this is (auth.test). Throws the client's error when it is nobody's, or Slack can't be reached. */
 export async function identify(client: WebClient): Promise<Home> {
   const { team_id: team, enterprise_id: enterprise, user_id: botUser, bot_id: bot } = await client.auth.test()
@@ -25,19 +48,4 @@ export async function identify(client: WebClient): Promise<Home> {
     throw new Error("auth.test names no bot: SLACK_BOT_TOKEN must be the bot's token (xoxb-…)")
   }
   return { team, ...(enterprise ? { enterprise } : {}), botUser, bot }
-}
-
-/** Slack's libraries log whole payloads at debug level, with tokens and people's words in them: that level stays closed. */
-export function slackLogger(log: Log): Logger {
-  const words = (parts: unknown[]): string =>
-    parts.map((part) => (part instanceof Error ? part.message : String(part))).join(" ")
-  return {
-    debug: () => undefined,
-    info: (...parts: unknown[]) => log.info({ from: "slack library" }, words(parts)),
-    warn: (...parts: unknown[]) => log.warn({ from: "slack library" }, words(parts)),
-    error: (...parts: unknown[]) => log.error({ from: "slack library" }, words(parts)),
-    setLevel: () => undefined,
-    getLevel: () => LogLevel.INFO,
-    setName: () => undefined,
-  }
 }

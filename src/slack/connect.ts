@@ -4,7 +4,7 @@
  */
 import { HTTPReceiver, SocketModeReceiver, type App, type Receiver } from "@slack/bolt"
 import { WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api"
-import { slackLogger, type Log } from "./client.ts"
+import { sdkLog, type Log } from "../log.ts"
 
 export type Transport =
   | { kind: "socket"; appToken: string }
@@ -25,7 +25,7 @@ export function connection(how: { transport: Transport; apiUrl: string; lines: n
 
 function overHttp(transport: Extract<Transport, { kind: "http" }>, log: Log): Connection {
   const { signingSecret, port, host } = transport
-  const receiver = new HTTPReceiver({ signingSecret, port, logger: slackLogger(log) })
+  const receiver = new HTTPReceiver({ signingSecret, port, logger: sdkLog(log) })
   return {
     receiver,
     async start() {
@@ -86,7 +86,7 @@ class Line {
     }
     this.receiver = new SocketModeReceiver({
       appToken,
-      logger: slackLogger(log),
+      logger: sdkLog(log),
       autoReconnectEnabled: false,
       installerOptions: { clientOptions },
     })

@@ -28,6 +28,10 @@ export class Repeats {
   readonly #kept = new Map<string, Kept>()
   readonly #owed: Owed[] = []
 
+  get isEmpty(): boolean {
+    return this.#kept.size === 0 && this.#owed.length === 0
+  }
+
   /**
    * Whether this refusal is to be recorded at `now` (Redis' clock): nobody's like it was within a minute. Says the same
    * of the same attempt however often it is asked.

@@ -74,7 +74,8 @@ class ShardShow {
   readonly #desk: Desk
   readonly #pace: Pace
   /** Runs being served, and whether they fell due again meanwhile. */
-  readonly #serving = new Map<string, { again: boolean; done: Promise<void> }>()
+  readonly #serving = new Map<string, { again: boolean }>()
+  readonly #underWay = new Set<Promise<void>>()
   /** When the last of those that wait for a kind of call gets its turn, ms: so that they don't all come at once. */
   readonly #turns = new Map<string, number>()
   readonly #loop: Promise<void>
@@ -108,7 +109,7 @@ class ShardShow {
     this.#stopped = true
     this.wake()
     await this.#loop
-    await Promise.all([...this.#serving.values()].map(({ done }) => done))
+    await Promise.all(this.#underWay)
     if (this.#leasedUntil > performance.now()) {
       // Whoever comes next need not wait for the lease to lapse.
       await this.#store.lease(this.#shard, "show", this.#owner, 1).catch(() => false)
@@ -135,8 +136,9 @@ class ShardShow {
     if (!("id" in due)) return due.next === undefined ? Infinity : soon(due.next - due.now)
     const served = this.#serving.get(due.id)
     if (served) {
-      served.again = true
       await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
+      if (this.#serving.get(due.id) === served) served.again = true
+      else await this.#store.show.showLater(due.id, due.class, due.now)
       return 0
     }
     if (due.class === "rest" && this.#restServed >= REST_AT_ONCE) return Infinity
@@ -147,23 +149,33 @@ class ShardShow {
   }
 
   #take(due: Due): void {
-    const isRest = due.class === "rest"
-    if (isRest) this.#restServed += 1
-    const entry = { again: false, done: Promise.resolve() }
+    const done = this.#takenCareOf(due).finally(() => {
+      this.#underWay.delete(done)
+      this.wake()
+    })
+    this.#underWay.add(done)
+  }
+
+  /** Serves a run; it never throws. What fails is tried again, at the latest when the run is no longer put off. */
+  async #takenCareOf(due: Due): Promise<void> {
+    const entry = { again: false }
     this.#serving.set(due.id, entry)
-    entry.done = this.#serve(due)
-      .catch(async (error: unknown) => {
-        this.#log.error({ err: error, run: due.id }, "a run could not be shown; it is tried again")
-        await this.#store.show.showLater(due.id, due.class, due.now + 1000).catch(() => false)
-      })
-      .then(async () => {
-        if (entry.again) await this.#store.show.showLater(due.id, "cards", due.now).catch(() => false)
-      })
-      .finally(() => {
-        if (isRest) this.#restServed -= 1
-        this.#serving.delete(due.id)
-        this.wake()
-      })
+    if (due.class === "rest") this.#restServed += 1
+    let after: number | undefined
+    try {
+      await this.#serve(due)
+    } catch (error) {
+      this.#log.error({ err: error, run: due.id }, "a run could not be shown; it is tried again")
+      after = due.now + 1000
+    }
+    // No await before this: whoever finds the run due from here on takes it up anew.
+    this.#serving.delete(due.id)
+    if (due.class === "rest") this.#restServed -= 1
+    if (entry.again) after = due.now
+    if (after === undefined) return
+    await this.#store.show.showLater(due.id, "cards", after).catch((error: unknown) => {
+      this.#log.error({ err: error, run: due.id }, "a run is shown later than it should be")
+    })
   }
 
   /** Makes one call for a run, or finds when the next may be made, or that nothing is missing. */

@@ -1,0 +1,102 @@
+/**
+ * Buttons: each press is acked at once, and then gets one visible and true reaction. Knows what the buttons are called
+ * from what builds them, and no rule by which anything is decided.
+ */
+import type { Person } from "../core/fact.ts"
+import { intentOf, type Intent } from "./blocks/intent.ts"
+import { note, revealed, words, type Said } from "./blocks/words.ts"
+import { cancelRun } from "./cancel.ts"
+import { decide, reveal, type Reaction } from "./decide.ts"
+import { openForm } from "./form.ts"
+import { tell, type Front } from "./front.ts"
+import { personOf, strayWay, wayOf } from "./press.ts"
+import { failed, type Ack } from "./replies.ts"
+import { respond, whisper } from "./show/send.ts"
+
+export async function onClick(front: Front, body: object, ack: Ack): Promise<void> {
+  const acked = ack().catch((error: unknown) => front.log.warn({ err: error }, "an ack of a click did not get through"))
+  const intent = intentOf(body)
+  if (intent.kind === "none") {
+    front.log.warn({ why: intent.why }, "a press that names nothing of ours")
+    const way = strayWay(body)
+    if (way) await tell(front, way, note(words({ about: "stale" })))
+    return acked
+  }
+  // The form first: what opens it is good for three seconds.
+  const reaction = await react(front, intent)
+  await acked
+  if (reaction && !reaction.told) await tell(front, wayOf(intent.press), note(words(reaction.said)))
+  await learnCopy(front, intent)
+}
+
+type Pressed = Exclude<Intent, { kind: "none" }>
+
+/** What came of it; undefined when the person has seen that already. */
+async function react(front: Front, intent: Pressed): Promise<Reaction | undefined> {
+  const person = personOf(intent.press)
+  try {
+    switch (intent.kind) {
+      case "decide":
+        return await decide(front, intent, person)
+      case "cancel":
+        return await cancelRun(front, {
+          run: intent.run,
+          person,
+          via: "click",
+          cause: intent.press.cause,
+          way: wayOf(intent.press),
+        })
+      case "reveal":
+        return await showMasked(front, intent, person)
+      case "answer":
+        return await openForm(front, intent, person)
+    }
+  } catch (error) {
+    front.log.error({ err: error, run: intent.run }, "a click could not be dealt with")
+    return { said: failed(error), told: false }
+  }
+}
+
+/** Uses of a response url. */
+const USES = 5
+
+/** To this one person's eyes alone: never a message that stays, never a slot that is stored. */
+async function showMasked(
+  front: Front,
+  intent: Extract<Intent, { kind: "reveal" }>,
+  person: Person,
+): Promise<Reaction | undefined> {
+  const { press } = intent
+  const shown = await reveal(front, intent, press, person)
+  if ("said" in shown) return shown
+  const pages = revealed(shown.text)
+  const { user, channel, thread, responseUrl } = wayOf(press)
+  for (const page of pages) {
+    const sent = responseUrl !== undefined && pages.length <= USES ? await respond(responseUrl, page) : undefined
+    if (sent?.kind === "sent") continue
+    const to = { channel: channel ?? user, user, ...(thread === undefined ? {} : { thread }) }
+    const whispered = await whisper(front.client, to, page)
+    if (whispered.kind === "sent") continue
+    front.log.warn({ run: intent.run, failure: whispered.kind }, "masked values could not be shown")
+    return { said: UNSHOWN, told: false }
+  }
+  return undefined
+}
+
+const UNSHOWN: Said = { about: "not recorded" }
+
+/** A press on a message that we don't know of (the reply to its post was lost) tells us where it stands. */
+async function learnCopy(front: Front, intent: Pressed): Promise<void> {
+  const { channel, ts } = intent.press
+  if (channel === undefined || ts === undefined) return
+  const slot = intent.kind === "cancel" ? "root" : `card:${intent.ask}`
+  try {
+    const shown = await front.store.show.shown(intent.run)
+    // Only what is a message of the run can have a copy.
+    if (!shown.owed.has(slot) || shown.sent.get(slot)?.includes(`"${ts}"`)) return
+    if (shown.copies.get(slot)?.has(ts)) return
+    await front.store.show.addCopy(intent.run, slot, ts, channel)
+  } catch (error) {
+    front.log.warn({ err: error, run: intent.run }, "a copy of a message could not be noted")
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * What every door of the bot works with (commands, clicks, forms, the home), and how it says something to the one person
+ * who came. Knows no door in particular.
+ */
+import type { WebClient } from "@slack/web-api"
+import type { Denial, Right, Who } from "../core/policy.ts"
+import type { Person } from "../core/fact.ts"
+import type { Store } from "../store/store.ts"
+import type { Message } from "./blocks/limits.ts"
+import type { Home, Log } from "./client.ts"
+import type { People } from "./people.ts"
+import type { Repeats } from "./repeats.ts"
+import { post, respond, whisper, type Sending } from "./show/send.ts"
+import type { Word } from "./word.ts"
+
+/** Who may do what; ids of users, groups and channels. */
+export interface Lists {
+  starters: readonly string[]
+  channels: readonly string[]
+  /** Who may decide where no rule says otherwise, and cancel any run. */
+  approvers: readonly string[]
+  /** Those, and whoever the rules name besides: whose lists of what waits for them are kept. */
+  deciders: readonly string[]
+  admins: readonly string[]
+}
+
+export interface Front {
+  store: Store
+  people: People
+  client: WebClient
+  log: Log
+  home: Home
+  lists: Lists
+  repeats: Repeats
+  /** With its slash. */
+  command: string
+  /** ms that an ended run is kept. */
+  keepEnded: number
+  /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */
+  opening: (prompt: string) => string[]
+}
+
+/** Where and how a person can be answered. */
+export type Way = Pick<Word, "user" | "channel" | "thread" | "responseUrl">
+
+/** How long a word to somebody may take, ms: there may be a second and a third way to try. */
+const WORD_TIMEOUT = 5000
+
+/**
+ * Says something to one person now: by the response url, else for them alone where they acted, else in a direct message.
+ * False when no way worked. A word whose reply was lost may arrive twice.
+ */
+export async function tell(
+  { client, log }: Pick<Front, "client" | "log">,
+  way: Way,
+  message: Message,
+): Promise<boolean> {
+  const { user, channel, thread, responseUrl } = way
+  const tries: (() => Promise<Sending>)[] = [() => post(client, { channel: user }, message)]
+  if (channel !== undefined) {
+    tries.unshift(() => whisper(client, { channel, user, ...(thread === undefined ? {} : { thread }) }, message))
+  }
+  if (responseUrl !== undefined) tries.unshift(() => respond(responseUrl, message, WORD_TIMEOUT))
+  for (const attempt of tries) {
+    const sending = await attempt()
+    if (sending.kind === "sent") return true
+    log.warn({ user, failure: sending.kind }, "a word to a person did not get through; trying the next way")
+  }
+  return false
+}
+
+/**
+ * Asks a right with what is known of the person; who would be refused is looked up anew first, for they may have been
+ * let in a moment ago.
+ */
+export async function rightOf(
+  people: People,
+  person: Person,
+  principals: readonly string[],
+  right: (who: Who) => Right,
+): Promise<{ who: Who; right: Right }> {
+  const who = await people.who(person, principals)
+  const first = right(who)
+  if (first.ok || !mayChange(first.why)) return { who, right: first }
+  const again = await people.who(person, principals, { fresh: true })
+  return { who: again, right: right(again) }
+}
+
+/** Whether looking the person up again can change the answer. */
+const mayChange = (why: Denial): boolean =>
+  !["nobody listed", "wrong channel", "own request", "requester only"].includes(why)

@@ -1,0 +1,36 @@
+/**
+ * Answers to Slack within its three seconds: what the work came to when it is done in time, else a word that claims
+ * nothing, and the outcome later. Knows no work in particular.
+ */
+import { NewerFormat } from "../core/run.ts"
+import type { Unapplied } from "../store/store.ts"
+import type { Said } from "./blocks/words.ts"
+
+/** How Slack is answered: with nothing, or with what the kind of payload allows. Rejects when it did not get through. */
+export type Ack = (answer?: Record<string, unknown>) => Promise<void>
+
+/** ms that Slack waits at most for its ack from here; it shows an error after 3,000. */
+export const ACK_WITHIN = 900
+
+/** The result if it is there in time. A failure is for whoever awaits `work` itself. */
+export async function inTime<T>(work: Promise<T>, ms = ACK_WITHIN): Promise<{ done: T } | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([work.then((done) => ({ done })), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What is true about something that was not applied. */
+export function unapplied(how: Unapplied): Said {
+  return { about: how.kind === "not known" ? "not known" : "not recorded" }
+}
+
+/** What is true when looking something up, before anything was to be stored, failed. */
+export function failed(error: unknown): Said {
+  return { about: error instanceof NewerFormat ? "updating" : "not recorded" }
+}
