@@ -1,0 +1,244 @@
+/**
+ * The Slack side whole: the local Slack, real Bolt, a real Redis and the show loop. There is no model: what a worker would
+ * commit is committed by hand.
+ */
+import { randomUUID } from "node:crypto"
+import { onTestFinished } from "vitest"
+import { canonical, sha256 } from "../../src/core/digest.ts"
+import type { Fact } from "../../src/core/fact.ts"
+import type { Rule } from "../../src/core/policy.ts"
+import type { Ask, Run, Step } from "../../src/core/run.ts"
+import { took } from "../../src/core/turn.ts"
+import type { Request } from "../../src/core/suspension.ts"
+import { createLog } from "../../src/log.ts"
+import { ADA, GRACE, OPS, ROBIN, SRE } from "../../src/sandbox/seed.ts"
+import { startSlack, type SandboxSlack, type SlackOptions } from "../../src/sandbox/slack.ts"
+import type { Seen } from "../../src/sandbox/live.ts"
+import type { Message } from "../../src/sandbox/workspace.ts"
+import { startApp, type AppOptions, type RunningApp } from "../../src/slack/app.ts"
+import { identify, slackClient } from "../../src/slack/client.ts"
+import { People } from "../../src/slack/people.ts"
+import { startShow, type Show } from "../../src/slack/show.ts"
+import { Store } from "../../src/store/store.ts"
+import { freshPrefix, redisUrl } from "../redis.ts"
+import { isCard } from "./show.rig.ts"
+
+export const RULE: Rule = { approvers: [SRE], selfApproval: false, expiresIn: 3_600_000, startWithin: 900_000 }
+export const LISTS = { starters: [ROBIN], channels: [OPS], approvers: [SRE], deciders: [SRE], admins: [] as string[] }
+
+/** One process of the bot. */
+export interface Bot {
+  app: RunningApp
+  store: Store
+  people: People
+  show: Show | undefined
+  stop(): Promise<void>
+}
+
+export interface Rig {
+  slack: SandboxSlack
+  prefix: string
+  /** The first process. */
+  bot: Bot
+  /** What all processes logged, one JSON text a line. */
+  logged: string[]
+  /** The clock of everybody's memory, ms to add. */
+  clock: { later: number }
+  another(options?: BotOptions): Promise<Bot>
+  /** Types the command, and waits for the run's message. Returns the run's id. */
+  start(text?: string, user?: string): Promise<string>
+  run(id: string): Promise<Run>
+  facts(id: string): Promise<Fact[]>
+  /** The run takes a turn of a model that asks about each call; returns the cards once they stand. */
+  ask(id: string, ...calls: Call[]): Promise<Message[]>
+  /** The asks' Requests' ids, in the order of the cards that `ask` returned. */
+  asks(id: string): Promise<Ask[]>
+  change(id: string, next: (run: Run, now: number) => Step | undefined): Promise<void>
+  /** The message as it is now. */
+  now(message: Message): Message
+  press(user: string, card: Message, action: string): Promise<Seen>
+  /** The last thing said to this person alone that has the words. */
+  told(user: string, words: string | RegExp): Promise<string>
+}
+
+export interface Call {
+  tool?: string
+  args?: unknown
+  rule?: Partial<Rule>
+  request?: Partial<Request>
+}
+
+export interface BotOptions {
+  app?: Partial<AppOptions>
+  redisUrl?: string
+  /** Without the show loop nothing is posted by this process. */
+  show?: boolean
+}
+
+const RATES = {
+  "chat.postMessage": { every: 5, burst: 10 },
+  "chat.update": { every: 5, burst: 10 },
+  "chat.postEphemeral": { every: 5, burst: 10 },
+}
+
+export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): Promise<Rig> {
+  const slack = await startSlack(options.slack)
+  const prefix = freshPrefix()
+  const bots: Bot[] = []
+  const logged: string[] = []
+  const clock = { later: 0 }
+  const log = createLog({
+    level: "info",
+    secrets: [],
+    mask: (text) => text,
+    out: { write: (line) => logged.push(line) },
+  })
+  const another = async (more: BotOptions = {}): Promise<Bot> => {
+    const bot = await startBot(slack, prefix, log, clock, { ...options, ...more, app: { ...options.app, ...more.app } })
+    bots.push(bot)
+    return bot
+  }
+  onTestFinished(async () => {
+    slack.workspace.behave()
+    await Promise.all(bots.map((bot) => bot.stop()))
+    await slack.close()
+  })
+  const bot = await another()
+  const { store } = bot
+  const { workspace } = slack
+
+  const change: Rig["change"] = async (id, next) => {
+    const done = await store.apply(id, (run, now) => ({ outcome: undefined, step: run && next(run, now) }))
+    if (done.kind !== "applied") throw new Error(`the change was not applied: ${done.kind}`)
+  }
+  const run = async (id: string): Promise<Run> => {
+    const loaded = await store.load(id)
+    if (!loaded) throw new Error(`there is no run ${id}`)
+    return loaded.run
+  }
+  const now = (message: Message): Message => {
+    const found = workspace.message(message.channel, message.ts)
+    if (!found) throw new Error("the message is gone")
+    return found
+  }
+  return {
+    slack,
+    prefix,
+    bot,
+    logged,
+    clock,
+    another,
+    change,
+    run,
+    now,
+    asks: async (id) => (await run(id)).asks,
+    facts: async (id) => (await store.facts(id)).map((text) => JSON.parse(text) as Fact),
+    async start(text = "restart the web server", user = ROBIN) {
+      const before = new Set(workspace.messages(OPS).map(({ ts }) => ts))
+      const seen = await workspace.command(user, OPS, text)
+      if (!seen.acked) throw new Error(`the command was not acked: ${seen.error}`)
+      return workspace.waitFor(() => {
+        const root = workspace.messages(OPS).find((it) => !before.has(it.ts) && it.thread_ts === undefined)
+        return /"value":"(r[^":]+)"/.exec(JSON.stringify(root?.blocks ?? []))?.[1]
+      })
+    },
+    async ask(id, ...calls) {
+      const before = new Set(cards(slack).map(({ ts }) => ts))
+      await change(id, (state, at) => took(state, turn(calls.length === 0 ? [{}] : calls), at))
+      const wanted = Math.max(calls.length, 1)
+      const fresh = await workspace.waitFor(() => {
+        const found = cards(slack).filter(({ ts }) => !before.has(ts))
+        return found.length === wanted && found
+      })
+      const order = (await run(id)).asks.map((ask) => ask.id)
+      const indexOf = (card: Message): number => order.findIndex((ask) => JSON.stringify(card).includes(`:${ask}"`))
+      return fresh.sort((a, b) => indexOf(a) - indexOf(b))
+    },
+    press: (user, card, action) => workspace.click(user, card, action),
+    told: (user, words) =>
+      workspace.waitFor(
+        () =>
+          workspace
+            .ephemerals(user)
+            .map(({ text }) => text)
+            .findLast((text) => (typeof words === "string" ? text.includes(words) : words.test(text))),
+        10_000,
+        `a word with ${String(words)} to ${user} (so far: ${workspace
+          .ephemerals(user)
+          .map(({ text }) => text)
+          .join(" | ")})`,
+      ),
+  }
+}
+
+async function startBot(
+  slack: SandboxSlack,
+  prefix: string,
+  log: AppOptions["log"],
+  clock: Rig["clock"],
+  options: BotOptions,
+): Promise<Bot> {
+  const { apiUrl, botToken, appToken } = slack
+  let show: Show | undefined
+  const url = options.redisUrl ?? redisUrl()
+  const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: false, onCommit: () => show?.wake() })
+  const client = slackClient({ token: botToken, apiUrl, timeout: 1000 })
+  const home = await identify(client)
+  const people = new People(client, home, { now: () => performance.now() + clock.later })
+  const app = await startApp({
+    slack: { botToken, apiUrl, transport: { kind: "socket", appToken } },
+    home,
+    command: "/agent",
+    lists: LISTS,
+    keepEnded: 86_400_000,
+    opening: (prompt) => [JSON.stringify({ role: "user", content: prompt })],
+    store,
+    people,
+    log,
+    ...options.app,
+  })
+  let pulse: NodeJS.Timeout | undefined
+  if (options.show !== false) {
+    const showing = startShow({ store, client, log, owner: randomUUID(), rates: RATES })
+    show = showing
+    pulse = setInterval(() => {
+      store.peek().then(
+        (peeked) => showing.tick(peeked),
+        () => undefined,
+      )
+    }, 25)
+  }
+  let stopped: Promise<void> | undefined
+  const stop = async (): Promise<void> => {
+    clearInterval(pulse)
+    await app.stop(2000)
+    await show?.stop()
+    await store.close()
+  }
+  return { app, store, people, show, stop: () => (stopped ??= stop()) }
+}
+
+const cards = (slack: SandboxSlack): Message[] => slack.workspace.messages(OPS).filter(isCard)
+
+/** A model's turn in which every call is asked about. */
+function turn(calls: Call[]): Parameters<typeof took>[1] {
+  return {
+    message: JSON.stringify({ role: "assistant", content: "" }),
+    text: "The web server is stuck.",
+    usage: { prompt: 1, completion: 1 },
+    planned: calls.map(({ tool = "restart", args = { service: "web" }, rule, request }, index) => ({
+      ref: `call_${index}`,
+      tool,
+      effects: "once",
+      args: canonical(args),
+      digest: sha256(canonical(args)),
+      next: {
+        do: "ask",
+        request: { id: `pnd-${randomUUID()}`, kind: "approval", prompt: `Run ${tool}?`, ...request },
+        rule: { ...RULE, ...rule },
+      },
+    })),
+  }
+}
+
+export { ADA, GRACE, OPS, ROBIN, SRE }
