@@ -75,8 +75,11 @@ export class Misbehaviour {
     this.#workspace = workspace
   }
 
+  /** The rules that still act; `times` counts what is left. */
   rules(): Rule[] {
-    return this.#entries.map(({ rule }) => ({ ...rule }))
+    return this.#entries
+      .filter(({ left }) => left > 0)
+      .map(({ rule, left }) => ({ ...rule, ...(Number.isFinite(left) ? { times: left } : {}) }))
   }
 
   add(rule: Rule & { during?: During }): Armed {

@@ -24,6 +24,7 @@ export function stateOf(workspace: LiveWorkspace, me: string): State<Rule> | und
       const other = workspace.people.get(members.find((it) => it !== me) ?? "")
       return { id, name: kind === "dm" ? (other?.real_name ?? name) : name, kind }
     }),
+    groups: [...workspace.groups.values()].map(({ id, handle }) => ({ id, name: handle })),
     messages: Object.fromEntries(messages),
     views: workspace.views(me),
     ...(home ? { home } : {}),

@@ -76,6 +76,8 @@ export interface State<R = unknown> {
   me: string
   people: { id: string; name: string; role: Role }[]
   channels: { id: string; name: string; kind: "channel" | "private" | "dm" }[]
+  /** User groups; `name` is what stands after the @. */
+  groups: { id: string; name: string }[]
   messages: Record<string, Message[]>
   /** My open modals, the topmost last. */
   views: View[]
