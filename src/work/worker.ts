@@ -6,8 +6,8 @@ import { stepped } from "../agent/agent.ts"
 import type { Agent } from "../agent/agent.ts"
 import { advance } from "../agent/advance.ts"
 import { cancelled } from "../core/ask.ts"
-import { ROOT_WITHIN } from "../core/run.ts"
-import type { Call } from "../core/run.ts"
+import { ROOT_WITHIN, wakeAt } from "../core/run.ts"
+import type { Call, Run } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import { doubted } from "../core/turn.ts"
 import type { Log } from "../log.ts"
@@ -30,13 +30,15 @@ export interface WorkerOptions {
 type Claimed = Claim & { kind: "run" }
 
 export interface Worker {
-  /** Something may be due: a commit of this process (of `run`), or a tick that saw it. */
-  wake(run?: string): void
+  /** This process committed a run: its holder looks at it, or it is claimed when it needs a worker now. */
+  committed(id: string, run: Run): void
+  /** Something is due. */
+  wake(): void
   /** Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it. */
   stop(deadlineMs: number): Promise<void>
 }
 
-/** Starts claiming. The caller wakes it, at least once a second. */
+/** Starts claiming. The caller wakes it when something is due, and looks for that at least once a second. */
 export function startWorker(options: WorkerOptions): Worker {
   const { store, owner, log } = options
   const { atOnce = 100, leaseMs = 15_000 } = options
@@ -44,13 +46,12 @@ export function startWorker(options: WorkerOptions): Worker {
   const drain = new AbortController()
   const abort = new AbortController()
   let looping: Promise<void> | undefined
-  /** How many claims may be worth their while. */
+  /** How many claims are worth their while: one for each own commit that left something to do, any number after a wake. */
   let asked = 0
   let timer: NodeJS.Timeout | undefined
 
-  const wake = (run?: string): void => {
-    if (run !== undefined && holding.has(run)) return holding.get(run)?.held.notify()
-    asked += 1
+  const wake = (): void => {
+    asked = Infinity
     start()
   }
 
@@ -60,7 +61,7 @@ export function startWorker(options: WorkerOptions): Worker {
     })
   }
 
-  /** One claim for every time it was asked; one that finds something, asks for another. */
+  /** A claim that finds nothing says that there is nothing for now. */
   async function loop(): Promise<void> {
     clearTimeout(timer)
     while (asked > 0 && holding.size < atOnce && !drain.signal.aborted) {
@@ -79,6 +80,7 @@ export function startWorker(options: WorkerOptions): Worker {
       const wait = found.next === undefined ? 1000 : found.next - found.now
       if (wait < 1000) timer = setTimeout(wake, Math.max(wait, 1)).unref()
     } catch (error) {
+      asked = 0
       log.error({ err: error }, "could not claim; trying again with the next tick")
     }
     return undefined
@@ -141,6 +143,14 @@ export function startWorker(options: WorkerOptions): Worker {
 
   return {
     wake,
+    committed(id, run) {
+      const held = holding.get(id)?.held
+      if (held) held.notify()
+      else if (wakeAt(run) === 0) {
+        asked += 1
+        start()
+      }
+    },
     async stop(deadlineMs) {
       drain.abort()
       clearTimeout(timer)

@@ -1,0 +1,143 @@
+/**
+ * The bot, put together: Redis, Slack in both directions, the model, the tools, the worker and the audit, started and
+ * stopped as one. It decides nothing; it knows who needs whom.
+ */
+import { randomUUID } from "node:crypto"
+import type { LanguageModelV3 } from "@ai-sdk/provider"
+import { startAudit } from "./audit/audit.ts"
+import type { Agent } from "./agent/agent.ts"
+import { createModel } from "./agent/model.ts"
+import { createToolkit } from "./agent/tool.ts"
+import type { Tool } from "./agent/tool.ts"
+import type { Config } from "./config.ts"
+import type { Rule } from "./core/policy.ts"
+import type { Step } from "./core/run.ts"
+import type { Log } from "./log.ts"
+import { startApp } from "./slack/app.ts"
+import { identify, slackClient } from "./slack/client.ts"
+import { People } from "./slack/people.ts"
+import { startShow } from "./slack/show.ts"
+import { Store } from "./store/store.ts"
+import { policyGuard, ruleFor } from "./work/guard.ts"
+import { startPulse } from "./work/pulse.ts"
+import { startWorker } from "./work/worker.ts"
+
+export interface BotOptions {
+  config: Config
+  tools: readonly Tool[]
+  log: Log
+  /** The model of `provider: demo`. */
+  demo: () => LanguageModelV3
+}
+
+export interface Bot {
+  /** Where signed HTTP is served, if it is. */
+  port?: number
+  /** Takes nothing new, finishes what is under way within `ms`, and lets go of Slack and Redis. */
+  stop(ms: number): Promise<void>
+}
+
+/** How often a model is asked again after a passing fault. */
+const MODEL_RETRIES = 8
+/** ms that one model turn may take. */
+const TURN_TIMEOUT = 180_000
+
+/** The policy of whatever no rule says otherwise about. */
+export function defaultsOf(config: Config): Rule {
+  const { approvers, selfApproval, expiresIn, startWithin } = config
+  return { approvers, selfApproval, expiresIn, startWithin }
+}
+
+function modelOf({ model }: Config, demo: () => LanguageModelV3): LanguageModelV3 {
+  if (model.provider === "demo") return demo()
+  return createModel(model)
+}
+
+async function agentOf({ config, tools, demo }: BotOptions): Promise<Agent> {
+  const defaults = defaultsOf(config)
+  return {
+    model: modelOf(config, demo),
+    ...(config.instructions === "" ? {} : { instructions: config.instructions }),
+    tools: await createToolkit({ extraTools: tools }),
+    maxTurns: config.model.maxTurns,
+    maxTokens: config.model.maxTokens,
+    maxAsksPerTurn: config.maxAsksPerTurn,
+    retries: MODEL_RETRIES,
+    timeoutMs: TURN_TIMEOUT,
+    guard: policyGuard(config.approvals, defaults),
+    ruleOf: ruleFor(config.approvals, defaults),
+  }
+}
+
+/** The transcript that a run begins with. */
+const opening = (prompt: string): string[] => [
+  JSON.stringify({ role: "user", content: [{ type: "text", text: prompt.toWellFormed() }] }),
+]
+
+/** Starts the bot. Rejects, with nothing left running, when Redis or Slack can't be reached or refuse us. */
+export async function startBot(options: BotOptions): Promise<Bot> {
+  const { config, log } = options
+  const { slack, redis } = config
+  const owner = randomUUID()
+  const stops: ((ms: number) => Promise<void>)[] = []
+  const stop = async (ms: number): Promise<void> => {
+    for (const one of stops.splice(0).reverse()) await one(ms)
+  }
+  let committed: (id: string, step: Step) => void = () => undefined
+  try {
+    const agent = await agentOf(options)
+    const store = await Store.open({
+      url: redis.url,
+      prefix: redis.prefix,
+      shards: redis.shards,
+      confirm: redis.confirm,
+      outbox: config.audit !== undefined,
+      log,
+      onCommit: (id, step) => committed(id, step),
+    })
+    stops.push(() => store.close())
+    const newClient = (timeout?: number) =>
+      slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, ...(timeout === undefined ? {} : { timeout }) })
+    const home = await identify(newClient())
+    const people = new People(newClient(), home)
+    const show = startShow({ store, client: newClient(10_000), log, owner })
+    stops.push(() => show.stop())
+    const audit = startAudit({ store, client: newClient(10_000), log, owner, audit: config.audit })
+    stops.push(() => audit.stop())
+    const worker = startWorker({ store, owner, agent, log })
+    stops.push((ms) => worker.stop(ms))
+    committed = (id, step) => {
+      audit.committed(id, step)
+      if (step.show !== "") show.wake()
+      worker.committed(id, step.run)
+    }
+    const { starters, channels, approvers, admins, approvals } = config
+    const deciders = [...new Set([...approvers, ...approvals.flatMap((rule) => rule.approvers ?? [])])]
+    const app = await startApp({
+      slack,
+      home,
+      command: config.command,
+      lists: { starters, channels, approvers, admins, deciders },
+      keepEnded: redis.keepEnded,
+      opening,
+      store,
+      people,
+      log,
+    })
+    stops.push((ms) => app.stop(ms))
+    const stopPulse = startPulse(
+      store,
+      (seen) => {
+        if (seen.agenda !== undefined && seen.agenda <= seen.now) worker.wake()
+        show.tick(seen)
+        audit.tick(seen)
+      },
+      log,
+    )
+    stops.push(async () => stopPulse())
+    return { ...(app.port === undefined ? {} : { port: app.port }), stop }
+  } catch (error) {
+    await stop(1000)
+    throw error
+  }
+}
