@@ -23,10 +23,14 @@ async function machine(apt: "installs" | "fails" | "none") {
 }
 
 async function ask(bin: string, uid = 0) {
-  const child = spawn(process.execPath, [script("../source.mjs"), script("program.process.ts"), "wanted", String(uid)], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: bin },
-  })
+  const child = spawn(
+    process.execPath,
+    [script("../source.mjs"), script("program.process.ts"), "wanted", String(uid)],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: bin },
+    },
+  )
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
   if (!out.startsWith("{")) throw new Error(err)
   return { result: JSON.parse(out) as unknown, err }
