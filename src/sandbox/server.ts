@@ -44,7 +44,7 @@ export function serve(parts: () => Parts): Server {
 async function route(parts: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { site } = parts
   if (!allowed(request, site.url)) return send(response, 403, { ok: false, error: "foreign_request" })
-  const url = new URL(request.url ?? "/", site.url)
+  const url = new URL(`http://sandbox${request.url ?? "/"}`)
   const [, area, rest = ""] = /^\/([^/]*)\/?(.*)$/.exec(url.pathname) ?? []
   if (request.method === "GET") return look(parts, request, response, url)
   if (request.method !== "POST") return send(response, 405, { ok: false, error: "method_not_allowed" })

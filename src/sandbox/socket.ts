@@ -51,7 +51,7 @@ export class Sockets {
   /** Takes over upgrades of the server to `/link`; `allowed` looks at the request first. */
   attach(server: Server, allowed: (request: IncomingMessage) => boolean): void {
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const url = new URL(request.url ?? "/", "http://sandbox")
+      const url = new URL(`http://sandbox${request.url ?? "/"}`)
       const ticket = url.searchParams.get("ticket") ?? ""
       if (!allowed(request) || url.pathname !== "/link" || !this.#tickets.delete(ticket)) {
         socket.end("HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n")

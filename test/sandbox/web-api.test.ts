@@ -191,8 +191,8 @@ describe("chat.update and chat.delete", () => {
   test("what a payload brought back, escaped, can be too long to be sent again", async () => {
     const raw = `${"x".repeat(2990)}>`
     const ts = await posted({ blocks: [section(raw)] })
-    const stored = (slack.workspace.message(OPS, ts)?.blocks?.[0]?.["text"] as { text: string }).text
-    expect(stored).toBe(`${"x".repeat(2990)}&gt;`)
+    const stored = `${"x".repeat(2990)}&gt;`
+    expect(slack.workspace.message(OPS, ts)?.blocks).toMatchObject([{ text: { text: stored } }])
     expect(await update({ ts, text: "x", blocks: [section(`${stored}${"&".repeat(2)}`)] })).toMatchObject({
       error: "invalid_blocks",
     })
@@ -365,7 +365,7 @@ describe("what can be looked up", () => {
     const first = await call(slack, "conversations.members", { channel: OPS, limit: 3 })
     const { next_cursor } = first["response_metadata"] as { next_cursor: string }
     const rest = await call(slack, "conversations.members", { channel: OPS, limit: 3, cursor: next_cursor })
-    expect([first["members"], rest["members"]].flat().sort()).toEqual([ADA, BOT, GRACE, OSCAR, ROBIN].sort())
+    expect([first["members"], rest["members"]].flat()).toEqual([BOT, ROBIN, ADA, GRACE, OSCAR])
     expect(rest["response_metadata"]).toEqual({ next_cursor: "" })
   })
 
