@@ -78,29 +78,38 @@ export interface Kept {
   key: string
   /** Another version is built anew; the same one stays as it is, with focus, selection and what was typed. */
   version: string
-  build(before: HTMLElement | undefined): HTMLElement
+  build: (before: HTMLElement | undefined) => HTMLElement
 }
 
-const kept = new WeakMap<Element, Map<string, { version: string; node: HTMLElement }>>()
+type Children = Map<string, { version: string; node: HTMLElement }>
+const kept = new WeakMap<Element, Children>()
 
 /** Makes the children of `parent` be those of `items`, touching only the ones that changed. */
 export function fill(parent: Element, items: Kept[]): void {
-  const before = kept.get(parent) ?? new Map<string, { version: string; node: HTMLElement }>()
-  const after = new Map<string, { version: string; node: HTMLElement }>()
+  const before: Children = kept.get(parent) ?? new Map()
+  const after: Children = new Map()
   for (const { key, version, build } of items) {
     const old = before.get(key)
     const node = old?.version === version ? old.node : build(old?.node)
     if (old !== undefined && old.node !== node) replace(old.node, node)
     after.set(key, { version, node })
   }
-  const nodes = [...after.values()].map(({ node }) => node)
-  for (const child of [...parent.children]) if (!nodes.includes(child as HTMLElement)) child.remove()
+  kept.set(parent, after)
+  arrange(
+    parent,
+    [...after.values()].map(({ node }) => node),
+  )
+}
+
+/** Moves nothing that is in its place already: an element that is moved loses its focus. */
+function arrange(parent: Element, nodes: HTMLElement[]): void {
+  const wanted = new Set<Element>(nodes)
+  for (const child of Array.from(parent.children)) if (!wanted.has(child)) child.remove()
   let at = parent.firstChild
   for (const node of nodes) {
     if (node === at) at = at.nextSibling
     else parent.insertBefore(node, at)
   }
-  kept.set(parent, after)
 }
 
 /** Puts `node` in the place of `old`; focus goes to the same control, or to the whole when that is gone. */

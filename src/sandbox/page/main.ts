@@ -5,14 +5,14 @@ import { commandError, pressError, submitError } from "./errors.ts"
 import { makeComposer } from "./parts/composer.ts"
 import { makeHeader } from "./parts/header.ts"
 import { makeHome } from "./parts/home.ts"
-import { type Reactions, showMessages } from "./parts/messages.ts"
+import { makeList, pointOut, type Reactions, showMessages } from "./parts/messages.ts"
 import { makeMisbehave } from "./parts/misbehave.ts"
 import { makeModal } from "./parts/modal.ts"
 import { makeTray } from "./parts/notices.ts"
 import { makePanel } from "./parts/panel.ts"
 import { showPayload } from "./parts/payload.ts"
-import { channelName, makeSidebar } from "./parts/sidebar.ts"
-import { channelAt, HOME, hashOf, isReply, Reading, type Spot, spotOf, threadOf } from "./scene.ts"
+import { makeSidebar } from "./parts/sidebar.ts"
+import { channelAt, HOME, hashOf, isReply, permalink, Reading, type Spot, spotOf, threadOf } from "./scene.ts"
 import type { Names } from "./text/draw.ts"
 import * as wire from "./wire.ts"
 
@@ -25,10 +25,12 @@ const dismissed = new Set<string>()
 let side: Side = spot.thread === undefined ? undefined : "thread"
 let state: wire.State | undefined
 let reachable = true
+/** A message to point out as soon as it is shown. */
+let sought: string | undefined
 let watching: wire.Watch | undefined
 
-const list = el("div", { class: "messages", role: "log", "aria-label": "Messages", tabindex: 0 })
-const thread = el("div", { class: "messages", role: "log", "aria-label": "Thread", tabindex: 0 })
+const list = makeList("Messages")
+const thread = makeList("Thread")
 const composer = makeComposer((text) => sendTo(undefined, text))
 const threadComposer = makeComposer((text) => sendTo(spot.thread, text))
 const sidebar = makeSidebar({ go: (channel) => move({ channel, thread: undefined }), be })
@@ -44,8 +46,8 @@ const modal = makeModal({
     return ok ? undefined : submitError(error ?? "operation_timeout")
   },
   press: (view, press) => pressed(wire.click(spot.as, { view_id: view.id }, press)),
-  close: async (view) => {
-    await wire.close(spot.as, view.id)
+  close: async (view, all) => {
+    await wire.close(spot.as, view.id, all)
     watching?.refresh()
   },
 })
@@ -61,7 +63,7 @@ async function pressMessage(message: wire.Message, press: wire.Press, from: HTML
   card?.querySelector(".body > .press-error")?.remove()
   const values = card === null ? {} : readValues(card)
   const at = { channel: message.channel, ts: message.ts }
-  const problem = await pressed(wire.click(spot.as, at, { ...press, state: { values } }))
+  const problem = await pressed(wire.click(spot.as, at, { ...press, state: values }))
   if (problem === undefined) return
   const says = el("p", { class: "error press-error", role: "alert" }, icon("warning"), problem)
   card?.querySelector(".body")?.append(says)
@@ -79,7 +81,7 @@ async function sendTo(root: string | undefined, text: string): Promise<string | 
 
 function namesOf(now: wire.State): Names {
   const names = new Map<string, string>()
-  for (const { id, name } of [...now.people, ...now.channels]) names.set(id, name)
+  for (const { id, name } of [...now.people, ...now.channels, ...now.groups]) names.set(id, name)
   return { me: now.me, of: (id) => names.get(id) }
 }
 
@@ -91,22 +93,27 @@ function draw(): void {
   const channel = channelAt(now, spot)
   if (channel !== undefined) spot.channel = channel.id
   const names = namesOf(now)
-  const namesVersion = JSON.stringify([now.me, now.people, now.channels])
-  for (const notification of reading.waiting(now, now.me)) reading.saw(notification)
-  if (channel !== undefined) reading.read(now, channel.id)
+  const namesVersion = JSON.stringify([now.me, now.people, now.channels, now.groups])
+  noteRead(now, channel)
   sidebar.show(now, spot, reading, reachable)
   drawConversation(now, names, namesVersion)
   drawSide(now, names)
+  drawTop(now, channel)
   modal.show(now.views.at(-1), names, namesVersion)
+  if (sought !== undefined && (pointOut(thread, sought) || pointOut(list, sought))) sought = undefined
+}
+
+/** What the viewer looks at counts as read. */
+function noteRead(now: wire.State, channel: wire.Channel | undefined): void {
+  for (const notification of reading.waiting(now, now.me)) reading.saw(notification)
+  if (channel !== undefined) reading.read(now, channel.id)
+}
+
+function drawTop(now: wire.State, channel: wire.Channel | undefined): void {
+  const title = channel?.name ?? "App Home"
   const pinged = now.people.flatMap(({ id }) => reading.waiting(now, id)).length
-  header.show({
-    title: channel === undefined ? "App Home" : channelName(channel, now),
-    kind: channel?.kind,
-    side,
-    pinged,
-    rules: now.misbehave.length,
-  })
-  document.title = `${channel === undefined ? "App Home" : channelName(channel, now)} · Countersign sandbox`
+  header.show({ title, kind: channel?.kind, side, pinged, rules: now.misbehave.length })
+  document.title = `${title} · Countersign sandbox`
 }
 
 function drawConversation(now: wire.State, names: Names, namesVersion: string): void {
@@ -118,7 +125,7 @@ function drawConversation(now: wire.State, names: Names, namesVersion: string): 
     return
   }
   const messages = (now.messages[channel.id] ?? []).filter(({ ts }) => !dismissed.has(`${now.me} ${ts}`))
-  const name = channel.kind === "dm" ? channelName(channel, now) : `#${channel.name}`
+  const name = channel.kind === "dm" ? channel.name : `#${channel.name}`
   const reactions: Reactions = {
     names,
     press: pressMessage,
@@ -198,7 +205,18 @@ function openNotification({ user, channel, ts }: wire.Notification): void {
   const root = message !== undefined && isReply(message) ? message.thread_ts : undefined
   Object.assign(spot, { channel, thread: root })
   side = root === undefined ? side : "thread"
+  sought = ts
   be(user)
+}
+
+/** Links to messages open here; every other one leads out of the page. */
+function follow(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href]") : null
+  const message = link === null ? undefined : permalink(link.href)
+  if (message === undefined || state?.channels.every(({ id }) => id !== message.channel) !== false) return
+  event.preventDefault()
+  sought = message.ts
+  move({ channel: message.channel, thread: message.thread })
 }
 
 function watchAs(): void {
@@ -230,7 +248,10 @@ const scrim = button("", { class: "scrim", "aria-label": "Close the menu", tabin
   document.body.classList.remove("menu-open"),
 )
 document.body.append(sidebar.node, scrim, main, panel.node, modal.node)
-on(document.body, { keydown: (event) => event.key === "Escape" && document.body.classList.remove("menu-open") })
+on(document.body, {
+  click: follow,
+  keydown: (event) => event.key === "Escape" && document.body.classList.remove("menu-open"),
+})
 addEventListener("hashchange", () => {
   const next = spotOf(location.hash)
   const other = next.as !== undefined && next.as !== spot.as

@@ -25,6 +25,15 @@ export function hashOf({ as, channel, thread }: Spot): string {
   return `#${fields.toString()}`
 }
 
+/** The message that a link leads to, if it is one of this Slack's own; its thread is open beside it. */
+export function permalink(href: string): { channel: string; ts: string; thread: string } | undefined {
+  const url = URL.parse(href)
+  const [, channel, seconds, micros] = /^\/archives\/([CDG]\w+)\/p(\d{10})(\d{6})$/.exec(url?.pathname ?? "") ?? []
+  if (url?.origin !== location.origin || channel === undefined) return undefined
+  const ts = `${seconds}.${micros}`
+  return { channel, ts, thread: url.searchParams.get("thread_ts") ?? ts }
+}
+
 /** The conversation a spot means: the one it names if the viewer is in it, else the first. */
 export const channelAt = (state: State, spot: Spot): Channel | undefined =>
   spot.channel === HOME ? undefined : (state.channels.find(({ id }) => id === spot.channel) ?? state.channels[0])

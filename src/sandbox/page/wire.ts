@@ -1,10 +1,10 @@
 /** What the local Slack tells this page and what the page may ask of it. Nothing here draws. */
+import type { Rule } from "../misbehave.ts"
 import type * as workspace from "../workspace.ts"
 
 export type { Block, Message, Notification, View } from "../workspace.ts"
 
-/** One way to misbehave; the local Slack knows which there are. */
-export type Rule = Record<string, unknown>
+export type { Rule } from "../misbehave.ts"
 export type State = workspace.State<Rule>
 export type Person = State["people"][number]
 export type Channel = State["channels"][number]
@@ -46,7 +46,8 @@ export const click = (as: string, at: { channel: string; ts: string } | { view_i
 export const submit = (as: string, view_id: string, values: unknown): Promise<Outcome> =>
   post("submit", { as, view_id, values })
 
-export const close = (as: string, view_id: string): Promise<Outcome> => post("close", { as, view_id })
+export const close = (as: string, view_id: string, all: boolean): Promise<Outcome> =>
+  post("close", { as, view_id, all })
 export const openHome = (as: string): Promise<Outcome> => post("home", { as })
 export const misbehave = (rules: Rule[]): Promise<Outcome> => post("misbehave", { rules })
 
@@ -59,8 +60,8 @@ async function readState(as: string): Promise<State | undefined> {
 
 export interface Watch {
   /** Reads again now, and tells. */
-  refresh(): void
-  stop(): void
+  refresh: () => void
+  stop: () => void
 }
 
 /**
@@ -70,15 +71,15 @@ export interface Watch {
 export function watch(as: string, told: (state: State) => void, reachable: (yes: boolean) => void): Watch {
   let reading = false
   let again = false
-  let stopped = false
+  const stopped = new AbortController()
   const read = async (): Promise<void> => {
     again = true
     if (reading) return
     reading = true
-    while (again && !stopped) {
+    while (again && !stopped.signal.aborted) {
       again = false
       const state = await readState(as).catch(() => undefined)
-      if (stopped) return
+      if (stopped.signal.aborted) return
       reachable(state !== undefined)
       if (state !== undefined) told(state)
     }
@@ -93,7 +94,7 @@ export function watch(as: string, told: (state: State) => void, reachable: (yes:
   return {
     refresh,
     stop() {
-      stopped = true
+      stopped.abort()
       events.close()
     },
   }

@@ -109,35 +109,41 @@ const actions = (block: ActionsBlock, place: Place): HTMLElement =>
 
 const singleControl = ["plain_text_input", "number_input", "static_select"]
 
-function input(block: InputBlock, place: Place): HTMLElement {
-  const id = `control-${(drawn += 1)}`
+function control(block: InputBlock, id: string, place: Place): HTMLElement {
   const blockId = block.block_id ?? ""
   const error = place.errors[blockId]
-  const label = drawLabel(block.label, place.names)
-  const optional = block.optional === true
-  const grouped = !singleControl.includes(block.element.type)
-  const control = drawInput(block.element as InputElement, {
+  const element = block.element as InputElement
+  const node = drawInput(element, {
     place,
     block: blockId,
     id,
-    name: grouped ? block.label.text : undefined,
+    name: singleControl.includes(element.type) ? undefined : block.label.text,
     describedBy: error === undefined && block.hint === undefined ? undefined : `${id}-says`,
-    optional,
+    optional: block.optional === true,
     changed: (value, from) => {
       if (block.dispatch_action !== true) return
       const chosen = value === undefined ? {} : { value }
-      const action_id = "action_id" in block.element ? (block.element.action_id ?? "") : ""
-      void place.press({ action_id, block_id: blockId, ...chosen }, from)
+      void place.press({ action_id: element.action_id ?? "", block_id: blockId, ...chosen }, from)
     },
   })
-  if (error !== undefined) control?.setAttribute("aria-invalid", "true")
-  const mark = optional && el("span", { class: "optional" }, " (optional)")
+  if (error !== undefined) node?.setAttribute("aria-invalid", "true")
+  return node ?? unknown(element.type)
+}
+
+function input(block: InputBlock, place: Place): HTMLElement {
+  const id = `control-${(drawn += 1)}`
+  const label = [
+    ...drawLabel(block.label, place.names),
+    block.optional === true && el("span", { class: "optional" }, " (optional)"),
+  ]
   return el(
     "div",
-    { class: "input-block", "data-block": blockId },
-    grouped ? el("div", { class: "label" }, ...label, mark) : el("label", { for: id, class: "label" }, ...label, mark),
-    control ?? unknown(block.element.type),
-    says(id, error, block.hint && drawText(block.hint, place.names)),
+    { class: "input-block", "data-block": block.block_id },
+    singleControl.includes(block.element.type)
+      ? el("label", { for: id, class: "label" }, ...label)
+      : el("div", { class: "label" }, ...label),
+    control(block, id, place),
+    says(id, place.errors[block.block_id ?? ""], block.hint && drawText(block.hint, place.names)),
   )
 }
 
@@ -151,30 +157,24 @@ function says(id: string, error: string | undefined, hint: Child): Child {
   )
 }
 
-function drawBlock(block: KnownBlock, place: Place): HTMLElement {
-  switch (block.type) {
-    case "header":
-      return el("h3", { class: "header", dir: "auto" }, ...drawLabel(block.text, place.names))
-    case "section":
-      return section(block, place)
-    case "context":
-      return context(block, place)
-    case "divider":
-      return el("hr")
-    case "rich_text":
-      return drawPassages(readRich(block), place.names)
-    case "markdown":
-      return drawPassages(readMarkdown(block.text), place.names)
-    case "actions":
-      return actions(block, place)
-    case "input":
-      return input(block, place)
-    case "image":
-      return image(block)
-    default:
-      return unknown(block.type)
-  }
+type Drawing<B> = (block: B, place: Place) => HTMLElement
+
+const drawings: { [K in KnownBlock["type"]]?: Drawing<Extract<KnownBlock, { type: K }>> } = {
+  header: ({ text }, { names }) => el("h3", { class: "header", dir: "auto" }, ...drawLabel(text, names)),
+  section,
+  context,
+  divider: () => el("hr"),
+  rich_text: (block, { names }) => drawPassages(readRich(block), names),
+  markdown: ({ text }, { names }) => drawPassages(readMarkdown(text), names),
+  actions,
+  input,
+  image: (block) => image(block),
+}
+
+function drawBlock(block: Block, place: Place): HTMLElement {
+  const draw = Object.hasOwn(drawings, block.type) ? drawings[block.type as KnownBlock["type"]] : undefined
+  return (draw as Drawing<Block> | undefined)?.(block, place) ?? unknown(block.type)
 }
 
 export const drawBlocks = (blocks: Block[], place: Place): HTMLElement =>
-  el("div", { class: "blocks" }, ...blocks.map((block) => drawBlock(block as unknown as KnownBlock, place)))
+  el("div", { class: "blocks" }, ...blocks.map((block) => drawBlock(block, place)))

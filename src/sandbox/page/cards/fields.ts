@@ -14,10 +14,10 @@ export interface FieldValue {
 export interface Field {
   block: string
   action: string
-  read(): FieldValue
-  write(value: FieldValue): void
+  read: () => FieldValue
+  write: (value: FieldValue) => void
   /** What Slack would say of this value before it sends it. */
-  problem(): string | undefined
+  problem: () => string | undefined
 }
 
 export type Values = Record<string, Record<string, FieldValue>>

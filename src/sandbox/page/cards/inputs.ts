@@ -24,7 +24,7 @@ export interface Situation {
   describedBy: string | undefined
   optional: boolean
   /** Told after a choice; with the chosen value where it is one. */
-  changed(value: string | undefined, from: HTMLElement): void
+  changed: (value: string | undefined, from: HTMLElement) => void
 }
 
 type Choice = StaticSelect | MultiStaticSelect

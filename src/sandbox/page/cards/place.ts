@@ -8,7 +8,7 @@ import type { Press } from "../wire.ts"
 export interface Place {
   names: Names
   /** Ends when the person has seen what came of it. */
-  press(press: Press, from: HTMLElement): Promise<void>
+  press: (press: Press, from: HTMLElement) => Promise<void>
   /** What is wrong with an input block, by block id. */
   errors: Record<string, string>
 }

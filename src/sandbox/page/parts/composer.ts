@@ -1,4 +1,5 @@
 /** The box that takes messages and slash commands. It keeps a draft per conversation and knows nothing of what happens to it. */
+import { EXAMPLES } from "../../demo/model.ts"
 import { button, el, icon, on } from "../dom.ts"
 
 export interface Draft {
@@ -9,14 +10,9 @@ export interface Draft {
   commands: boolean
 }
 
-export interface Examples {
-  command: string
-  says: string
-}
-
 /** What the box offers when somebody begins a command. */
-const examples: Examples[] = [
-  { command: "/agent restart the web servers on staging", says: "start a run" },
+const examples = [
+  ...EXAMPLES.map((text) => ({ command: `/agent ${text}`, says: "start a run" })),
   { command: "/agent list", says: "my runs, and what waits for me" },
   { command: "/agent help", says: "what it can do" },
 ]
@@ -32,21 +28,18 @@ export function makeComposer(send: (text: string) => Promise<string | undefined>
   async function go(): Promise<void> {
     const text = box.value.trim()
     if (text === "" || box.readOnly) return
-    if (text.startsWith("/") && !draft.commands) {
-      says.textContent = `${text.split(/\s/)[0]} is not supported in threads. Sorry!`
-      return
-    }
     const { key } = draft
+    hint.hidden = true
     box.readOnly = true
     post.setAttribute("aria-busy", "true")
     const problem = await send(text)
     post.removeAttribute("aria-busy")
     box.readOnly = false
-    says.textContent = problem ?? ""
-    if (problem !== undefined) return
-    drafts.delete(key)
-    if (draft.key === key) box.value = ""
+    if (draft.key !== key) return void (problem === undefined && drafts.delete(key))
+    if (problem === undefined) box.value = ""
     typed()
+    hint.hidden = true
+    says.textContent = problem ?? ""
   }
 
   function typed(): void {

@@ -3,8 +3,8 @@ import { button, el, icon, setAttributes } from "../dom.ts"
 import type { Channel } from "../wire.ts"
 
 export interface HeaderActs {
-  toggle(which: "tray" | "misbehave"): void
-  menu(): void
+  toggle: (which: "tray" | "misbehave") => void
+  menu: () => void
 }
 
 export interface Heading {

@@ -13,7 +13,7 @@ export function makeHome(press: (view: View, press: Press) => Promise<string | u
   const build = (view: View, names: Names): HTMLElement => {
     const form = el("div", { tabindex: -1 })
     const pressed = async (made: Press): Promise<void> => {
-      says.textContent = (await press(view, { ...made, state: { values: readValues(form) } })) ?? ""
+      says.textContent = (await press(view, { ...made, state: readValues(form) })) ?? ""
     }
     form.append(drawBlocks(view.blocks, { names, errors: {}, press: pressed }))
     return form

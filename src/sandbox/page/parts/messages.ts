@@ -12,11 +12,11 @@ import { avatar } from "./avatar.ts"
 
 export interface Reactions {
   names: Names
-  press(message: Message, press: Press, from: HTMLElement): Promise<void>
+  press: (message: Message, press: Press, from: HTMLElement) => Promise<void>
   /** Opens the thread of a message. */
-  thread(root: string): void
-  dismiss(message: Message): void
-  payload(message: Message): void
+  thread: (root: string) => void
+  dismiss: (message: Message) => void
+  payload: (message: Message) => void
 }
 
 export const timeOf = (ts: string): Date => new Date(Number(ts) * 1000)
@@ -31,11 +31,11 @@ function follows(message: Message, before: Message | undefined): boolean {
   return now.getTime() - then.getTime() < GROUPED_FOR && then.toDateString() === now.toDateString()
 }
 
-function heading(message: Message): HTMLElement {
+function heading(message: Message, name: string): HTMLElement {
   return el(
     "header",
     {},
-    el("strong", { class: "author" }, message.username),
+    el("strong", { class: "author" }, name),
     message.is_bot && el("span", { class: "app" }, "APP"),
     stampOf(message),
   )
@@ -107,21 +107,22 @@ interface Drawn {
 
 function build({ message, compact, inThread, last }: Drawn, reactions: Reactions): HTMLElement {
   const kind = [message.ephemeral === true && "ephemeral", compact && "compact"].filter(Boolean).join(" ")
-  const side = compact ? stampOf(message) : avatar(message.user, message.username, message.is_bot)
+  const name = reactions.names.of(message.user) ?? message.username
+  const side = compact ? stampOf(message) : avatar(message.user, name, message.is_bot)
   return el(
     "article",
     {
       class: `message ${kind}`,
       tabindex: -1,
       "data-ts": message.ts,
-      "aria-label": `${message.username}, ${clock(timeOf(message.ts))}`,
+      "aria-label": `${name}, ${clock(timeOf(message.ts))}`,
     },
+    onlyYou(message, reactions),
     el("div", { class: "side" }, side),
     el(
       "div",
       { class: "main" },
-      onlyYou(message, reactions),
-      !compact && heading(message),
+      !compact && heading(message, name),
       el("div", { class: "body" }, body(message, reactions)),
       message.edited !== undefined && el("span", { class: "edited" }, "(edited)"),
       !inThread && replies(message, last, reactions),
@@ -165,25 +166,57 @@ export interface Shown {
   namesVersion: string
 }
 
+const isAtEnd = (list: HTMLElement): boolean => list.scrollHeight - list.scrollTop - list.clientHeight < 60
+
+/** A list of messages that stays at its end while its size changes, if that is where the viewer was. */
+export function makeList(label: string): HTMLElement {
+  const list = el("div", { class: "messages", role: "log", "aria-label": label, tabindex: 0 })
+  let atEnd = true
+  list.addEventListener("scroll", () => {
+    atEnd = isAtEnd(list)
+  })
+  new ResizeObserver(() => {
+    if (atEnd) list.scrollTop = list.scrollHeight
+  }).observe(list)
+  return list
+}
+
+/** Shows where a message is; false when it is not in this list. */
+export function pointOut(list: HTMLElement, ts: string): boolean {
+  const node = [...list.querySelectorAll<HTMLElement>("[data-ts]")].find((one) => one.dataset["ts"] === ts)
+  node?.scrollIntoView({ block: "center" })
+  node?.classList.add("pointed-out")
+  setTimeout(() => node?.classList.remove("pointed-out"), 2500)
+  return node !== undefined
+}
+
 /** Fills `list` with the conversation, or with one thread of it. */
-export function showMessages(list: HTMLElement, { messages, thread, namesVersion }: Shown, reactions: Reactions): void {
-  const inThread = thread !== undefined
-  const shown = messages.filter((message) =>
-    inThread ? message.ts === thread || message.thread_ts === thread : !isReply(message),
-  )
-  const last = lastReplies(messages)
-  const items: Kept[] = []
-  for (const [index, message] of shown.entries()) {
-    const before = shown[index - 1]
-    const newDay = before === undefined || timeOf(before.ts).toDateString() !== timeOf(message.ts).toDateString()
-    if (newDay && !inThread) items.push(divider(dayName(timeOf(message.ts), new Date())))
-    const compact = !newDay && follows(message, before) && !(inThread && before?.ts === thread)
-    items.push(keep({ message, compact, inThread, last: last.get(message.ts) }, reactions, namesVersion))
-    if (inThread && message.ts === thread && shown.length > 1) items.push(divider(countOf(shown.length - 1)))
-  }
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 60
-  fill(list, items)
+export function showMessages(list: HTMLElement, shown: Shown, reactions: Reactions): void {
+  const atEnd = isAtEnd(list)
+  fill(list, shown.thread === undefined ? conversation(shown, reactions) : replyList(shown, shown.thread, reactions))
   if (atEnd) list.scrollTop = list.scrollHeight
 }
 
+function conversation({ messages, namesVersion }: Shown, reactions: Reactions): Kept[] {
+  const shown = messages.filter((message) => !isReply(message))
+  const last = lastReplies(messages)
+  return shown.flatMap((message, index) => {
+    const before = shown[index - 1]
+    const newDay = before === undefined || dayOf(before) !== dayOf(message)
+    const drawn = { message, compact: !newDay && follows(message, before), inThread: false, last: last.get(message.ts) }
+    const kept = keep(drawn, reactions, namesVersion)
+    return newDay ? [divider(dayName(timeOf(message.ts), new Date())), kept] : [kept]
+  })
+}
+
+function replyList({ messages, namesVersion }: Shown, thread: string, reactions: Reactions): Kept[] {
+  const [root, ...replies] = messages.filter(({ ts, thread_ts }) => ts === thread || thread_ts === thread)
+  if (root === undefined) return []
+  const draw = (message: Message, compact: boolean): Kept =>
+    keep({ message, compact, inThread: true, last: undefined }, reactions, namesVersion)
+  const rest = replies.map((message, index) => draw(message, follows(message, replies[index - 1])))
+  return rest.length === 0 ? [draw(root, false)] : [draw(root, false), divider(countOf(rest.length)), ...rest]
+}
+
+const dayOf = ({ ts }: Message): string => timeOf(ts).toDateString()
 const countOf = (count: number): string => `${count} ${count === 1 ? "reply" : "replies"}`

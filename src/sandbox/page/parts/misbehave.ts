@@ -12,14 +12,27 @@ const tricks: Trick[] = [
   {
     name: "Lose a reply",
     says: "The next message is posted, but the bot never hears so.",
-    rule: { do: "lose_reply", times: 1 },
+    rule: { do: "lose-reply", method: "chat.postMessage", times: 1 },
   },
-  { name: "Answer slowly", says: "Every call takes four seconds.", rule: { do: "delay", ms: 4000 } },
-  { name: "Rate limit", says: "The next five calls get a 429.", rule: { do: "ratelimit", times: 5 } },
-  { name: "Drop the socket", says: "The bot's connections are cut once.", rule: { do: "drop_socket", times: 1 } },
+  { name: "Answer slowly", says: "Every call of the bot takes four seconds.", rule: { do: "delay", ms: 4000 } },
+  {
+    name: "Too many requests",
+    says: "The bot's next five calls get a 429 and two seconds to wait.",
+    rule: { do: "429", times: 5, retryAfter: 2 },
+  },
+  {
+    name: "Deliver twice",
+    says: "The next click or command reaches the bot twice.",
+    rule: { do: "repeat", times: 1 },
+  },
+  {
+    name: "Drop the socket",
+    says: "The connection that carries the next click or command is cut right after it.",
+    rule: { do: "drop-socket", times: 1 },
+  },
 ]
 
-const same = (a: Rule, b: Rule): boolean => a["do"] === b["do"] && a["method"] === b["method"]
+const same = (a: Rule, b: Rule): boolean => a.do === b.do && a.method === b.method
 
 export function makeMisbehave(set: (rules: Rule[]) => Promise<Outcome>) {
   const list = el("ul", { class: "tricks", "aria-label": "Ways to misbehave" })

@@ -8,9 +8,10 @@ import type { Press, View } from "../wire.ts"
 
 export interface ModalActs {
   /** Resolves to what went wrong, in words for the person, if anything did. */
-  submit(view: View, values: Values): Promise<string | undefined>
-  press(view: View, press: Press): Promise<string | undefined>
-  close(view: View): Promise<void>
+  submit: (view: View, values: Values) => Promise<string | undefined>
+  press: (view: View, press: Press) => Promise<string | undefined>
+  /** Closes this modal, or with `all` those below it too. */
+  close: (view: View, all: boolean) => Promise<void>
 }
 
 interface Trouble {
@@ -27,7 +28,7 @@ export function makeModal(acts: ModalActs) {
   let trouble = none
   let namesVersion = ""
   const node = el("dialog", { class: "modal", "aria-labelledby": "modal-title" })
-  const close = (): void => void (view && acts.close(view))
+  const close = (all: boolean): void => void (view && acts.close(view, all))
 
   const tell = (now: View, errors: Record<string, string>, says: string | undefined): void => {
     trouble = { view: now.id, errors, says }
@@ -52,7 +53,7 @@ export function makeModal(acts: ModalActs) {
     const errors = { ...now.errors, ...(trouble.view === now.id ? trouble.errors : {}) }
     const says = trouble.view === now.id ? trouble.says : undefined
     const press = async (made: Press): Promise<void> => {
-      const problem = await acts.press(now, { ...made, state: { values: readValues(form) } })
+      const problem = await acts.press(now, { ...made, state: readValues(form) })
       if (problem !== undefined) tell(now, {}, problem)
     }
     const send =
@@ -70,14 +71,14 @@ export function makeModal(acts: ModalActs) {
         "header",
         {},
         el("h2", { id: "modal-title" }, ...(now.title === undefined ? [] : drawLabel(now.title, names))),
-        button(icon("close"), { "aria-label": "Close", class: "quiet" }, close),
+        button(icon("close"), { "aria-label": "Close", class: "quiet" }, () => close(true)),
       ),
       drawBlocks(now.blocks, { names, errors, press }),
       el(
         "footer",
         {},
         says !== undefined && el("p", { class: "error", role: "alert" }, says),
-        button(dismiss, { class: "btn", "data-control": "close" }, close),
+        button(dismiss, { class: "btn", "data-control": "close" }, () => close(false)),
         send,
       ),
     )
@@ -92,7 +93,7 @@ export function makeModal(acts: ModalActs) {
     fill(node, [{ key: now.id, version, build: (before) => build(now, before) }])
   }
 
-  on(node, { cancel: (event) => (event.preventDefault(), close()) })
+  on(node, { cancel: (event) => (event.preventDefault(), close(false)) })
 
   /** Shows the topmost view, or none. */
   function show(next: View | undefined, withNames: Names, version: string): void {

@@ -30,10 +30,10 @@ const line = (text: string, names: Names): (Node | string)[] =>
 
 export interface Tray {
   names: Names
-  where(channel: string): string
+  where: (channel: string) => string
   /** Goes to the message as the person who was pinged. */
-  open(notification: Notification): void
-  isNew(notification: Notification): boolean
+  open: (notification: Notification) => void
+  isNew: (notification: Notification) => boolean
 }
 
 function row(state: State, notification: Notification, tray: Tray): Kept {

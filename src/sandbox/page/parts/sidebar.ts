@@ -5,20 +5,14 @@ import type { Channel, Person, State } from "../wire.ts"
 import { avatar } from "./avatar.ts"
 
 export interface Moves {
-  go(channel: string): void
-  be(person: string): void
+  go: (channel: string) => void
+  be: (person: string) => void
 }
 
 const signs: Record<Channel["kind"], "hash" | "lock" | undefined> = { channel: "hash", private: "lock", dm: undefined }
 
-export const botOf = (state: State): Person | undefined => state.people.find(isBot)
-
-/** What a conversation is called; a direct one by whom it is with. */
-export const channelName = (channel: Channel, state: State): string =>
-  channel.kind === "dm" ? (botOf(state)?.name ?? channel.name) : channel.name
-
-function row(state: State, channel: Channel, open: boolean, unread: boolean, moves: Moves): Kept {
-  const name = channelName(channel, state)
+function row(channel: Channel, open: boolean, unread: boolean, moves: Moves): Kept {
+  const { name } = channel
   const sign = signs[channel.kind]
   return {
     key: channel.id,
@@ -29,7 +23,7 @@ function row(state: State, channel: Channel, open: boolean, unread: boolean, mov
         {},
         button(
           [
-            sign === undefined ? avatar(botOf(state)?.id ?? channel.id, name, true) : icon(sign),
+            sign === undefined ? avatar(channel.id, name, true) : icon(sign),
             el("span", { class: "name" }, name),
             unread && el("span", { class: "visually-hidden" }, ", unread"),
           ],
@@ -71,7 +65,7 @@ const titled = (title: string, list: HTMLElement): HTMLElement => el("section", 
 
 export function makeSidebar(moves: Moves) {
   const channels = el("ul", { "aria-label": "Channels" })
-  const direct = el("ul", { "aria-label": "Direct messages and apps" })
+  const direct = el("ul", { "aria-label": "Direct messages" })
   const people = el("fieldset", { class: "people" })
   const link = el("span", { class: "link" })
   const home = button([icon("home"), el("span", { class: "name" }, "App Home")], { class: "place" }, () =>
@@ -82,7 +76,7 @@ export function makeSidebar(moves: Moves) {
     "nav",
     { class: "sidebar", id: "sidebar", "aria-label": "Workspace" },
     el("header", {}, el("h1", {}, "Sandbox"), link),
-    el("div", { class: "places" }, titled("Channels", channels), titled("Direct messages", direct)),
+    el("div", { class: "places" }, titled("Channels", channels), titled("Apps", direct)),
     people,
   )
   const legend = el("legend", {}, "You are")
@@ -94,7 +88,7 @@ export function makeSidebar(moves: Moves) {
     const rowsOf = (dm: boolean): Kept[] =>
       state.channels
         .filter(({ kind }) => (kind === "dm") === dm)
-        .map((channel) => row(state, channel, channel.id === spot.channel, reading.unread(state, channel.id), moves))
+        .map((channel) => row(channel, channel.id === spot.channel, reading.unread(state, channel.id), moves))
     fill(channels, rowsOf(false))
     fill(direct, rowsOf(true))
     home.toggleAttribute("aria-current", spot.channel === HOME)

@@ -7,7 +7,7 @@ import type { Passage, Span, Style } from "./passage.ts"
 export interface Names {
   me: string
   /** Names by id, of people, channels and groups. */
-  of(id: string): string | undefined
+  of: (id: string) => string | undefined
 }
 
 const styles: [keyof Style, "strong" | "em" | "s" | "u" | "code"][] = [
@@ -22,6 +22,9 @@ function styled(child: Node | string, style: Style): Node | string {
   return styles.reduce((inner, [name, tag]) => (style[name] === true ? el(tag, {}, inner) : inner), child)
 }
 
+/** A link to a message here, which the page opens itself. */
+const isPermalink = (address: string): boolean => address.startsWith(`${location.origin}/archives/`)
+
 function link(url: string, label: string | undefined): Node | string {
   const address = webAddress(url)
   if (address === undefined) return label === undefined || label === url ? url : `${label} (${url})`
@@ -30,6 +33,7 @@ function link(url: string, label: string | undefined): Node | string {
   const text = label === undefined || label === "" || shown.includes(label) ? undefined : label
   const attributes = { href: address, target: "_blank", rel: "noreferrer noopener nofollow" }
   if (text === undefined) return el("a", attributes, target)
+  if (isPermalink(address)) return el("a", attributes, text)
   return el("a", attributes, el("span", {}, text), " ", el("span", { class: "address" }, `(${target})`))
 }
 
@@ -39,33 +43,26 @@ function date(span: Span & { kind: "date" }): Node | string {
   if (Number.isNaN(at.getTime())) return text
   const time = el("time", { datetime: at.toISOString(), title: fullDate(at) }, text)
   if (span.url === undefined) return time
-  const linked = link(span.url, text)
-  return linked
+  return link(span.url, text)
 }
 
 const mention = (text: string, mine: boolean): HTMLElement =>
   el("span", { class: mine ? "mention mention-me" : "mention" }, text)
 
-function drawSpan(span: Span, names: Names): Node | string {
-  switch (span.kind) {
-    case "text":
-      return span.text
-    case "emoji":
-      return emojiText(span.name)
-    case "link":
-      return link(span.url, span.label)
-    case "date":
-      return date(span)
-    case "user":
-      return mention(`@${names.of(span.id) ?? span.id}`, span.id === names.me)
-    case "group":
-      return mention(`@${names.of(span.id) ?? span.label?.replace(/^@/, "") ?? span.id}`, false)
-    case "channel":
-      return mention(`#${names.of(span.id) ?? span.label ?? span.id}`, false)
-    default:
-      return mention(`@${span.range}`, true)
-  }
+type Drawing<S> = (span: S, names: Names) => Node | string
+
+const drawings: { [K in Span["kind"]]: Drawing<Extract<Span, { kind: K }>> } = {
+  text: ({ text }) => text,
+  emoji: ({ name }) => emojiText(name),
+  link: ({ url, label }) => link(url, label),
+  date: (span) => date(span),
+  user: ({ id }, names) => mention(`@${names.of(id) ?? id}`, id === names.me),
+  group: ({ id, label }, names) => mention(`@${names.of(id) ?? label?.replace(/^@/, "") ?? id}`, false),
+  channel: ({ id, label }, names) => mention(`#${names.of(id) ?? label ?? id}`, false),
+  broadcast: ({ range }) => mention(`@${range}`, true),
 }
+
+const drawSpan: Drawing<Span> = (span, names) => (drawings[span.kind] as Drawing<Span>)(span, names)
 
 export const drawSpans = (spans: Span[], names: Names): (Node | string)[] =>
   spans.map((span) => styled(drawSpan(span, names), span.style))

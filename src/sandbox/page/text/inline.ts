@@ -8,7 +8,7 @@ export interface Mark {
   /** Sticky: matches at the position only. */
   at: RegExp
   /** The spans it stands for, or undefined when it is only text after all. */
-  read(match: RegExpExecArray, style: Style, inside: (text: string, style: Style) => Span[]): Span[] | undefined
+  read: (match: RegExpExecArray, style: Style, inside: (text: string, style: Style) => Span[]) => Span[] | undefined
 }
 
 const sticky = (source: RegExp): RegExp => new RegExp(source.source, `${source.flags.replaceAll("y", "")}y`)

@@ -7,7 +7,7 @@ import type { Passage, Span } from "./passage.ts"
 
 const marks = [
   mark(/\\([\\`*_{}[\]()#+\-.!~|<>])/, (match, style) => [{ kind: "text", text: match[1] ?? "", style }]),
-  mark(/(`+)([\s\S]*?[^`])\1(?!`)/, (match, style) => [
+  mark(/(?<!`)(`{1,6})([\s\S]*?[^`])\1(?!`)/, (match, style) => [
     { kind: "text", text: match[2] ?? "", style: { ...style, code: true } },
   ]),
   mark(/!?\[([^\]\n]*)\]\(\s*([^\s()]+)[^()\n]*\)/, (match, style) => [
@@ -27,7 +27,7 @@ const inline = (text: string): Span[] => readInline(text, {}, marks)
 
 interface Shape {
   at: RegExp
-  read(match: RegExpExecArray): Passage
+  read: (match: RegExpExecArray) => Passage
 }
 
 const list = (match: RegExpExecArray, ordered: boolean): Passage => ({
@@ -59,14 +59,19 @@ function readLine(line: string): Passage | undefined {
 
 /** True when `next` went into `last`, because both are lines of one paragraph, quote or list. */
 function joined(last: Passage | undefined, next: Passage): boolean {
-  if (last?.kind === "list" && next.kind === "list") {
-    if (last.ordered !== next.ordered || last.indent !== next.indent) return false
-    last.items.push(...next.items)
-    return true
-  }
-  const lines = (next.kind === "text" && last?.kind === "text") || (next.kind === "quote" && last?.kind === "quote")
-  if (lines) last.spans.push({ kind: "text", text: "\n", style: {} }, ...next.spans)
-  return lines
+  if (last?.kind === "list") return next.kind === "list" && joinedList(last, next)
+  if (last === undefined || last.kind !== next.kind || !("spans" in last) || !("spans" in next)) return false
+  if (last.kind === "heading") return false
+  last.spans.push({ kind: "text", text: "\n", style: {} }, ...next.spans)
+  return true
+}
+
+type List = Passage & { kind: "list" }
+
+function joinedList(last: List, next: List): boolean {
+  if (last.ordered !== next.ordered || last.indent !== next.indent) return false
+  last.items.push(...next.items)
+  return true
 }
 
 function readProse(text: string): Passage[] {

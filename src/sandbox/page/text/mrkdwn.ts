@@ -3,13 +3,15 @@ import { bareBroadcast, bareLink, emoji, type Mark, mark, readInline, tokens } f
 import { type Passage, type Style, unescape } from "./passage.ts"
 
 /** A pair of `sign`s around words: nothing alphanumeric outside, no blank just inside, on one line. */
-function pair(sign: string, name: keyof Style): Mark {
-  const s = `\\${sign}`
-  const at = new RegExp(
-    `(?<![\\p{L}\\p{N}${s}])${s}(?=\\S)((?:<[^<>\\n]*>|\`[^\`\\n]*\`|[^${s}\\n])*[^\\s${s}])${s}(?![\\p{L}\\p{N}])`,
-    "u",
+function pair(sign: "*" | "_" | "~", name: keyof Style): Mark {
+  const s = sign === "*" ? "\\*" : sign
+  const outside = `[\\p{L}\\p{N}${s}]`
+  // No character can be read in two ways here: a text made to be slow would otherwise be.
+  const inside = `(?:<[^<>\\n]*>|\`[^\`\\n]*\`|[^${s}\\n<\`]|<(?![^<>\\n]*>)|\`(?![^\`\\n]*\`))*`
+  const at = new RegExp(`(?<!${outside})${s}(?=\\S)(${inside}(?<!\\s))${s}(?!${outside})`, "u")
+  return mark(at, (match, style, within) =>
+    match[1] === "" ? undefined : within(match[1] ?? "", { ...style, [name]: true }),
   )
-  return mark(at, (match, style, inside) => inside(match[1] ?? "", { ...style, [name]: true }))
 }
 
 const code = mark(/`([^`\n]+)`/, (match, style) => [

@@ -2,37 +2,32 @@
 import type { RichTextBlock, RichTextBlockElement, RichTextElement } from "@slack/types"
 import type { Passage, Span, Style } from "./passage.ts"
 
+type Kind = RichTextElement["type"]
+type Readers = { [K in Kind]?: (element: Extract<RichTextElement, { type: K }>, style: Style) => Span }
+
+const readers: Readers = {
+  text: ({ text }, style) => ({ kind: "text", text, style }),
+  link: ({ url, text }, style) => ({ kind: "link", url, label: text, style }),
+  user: ({ user_id }, style) => ({ kind: "user", id: user_id, style }),
+  usergroup: ({ usergroup_id }, style) => ({ kind: "group", id: usergroup_id, label: undefined, style }),
+  channel: ({ channel_id }, style) => ({ kind: "channel", id: channel_id, label: undefined, style }),
+  broadcast: ({ range }, style) => ({ kind: "broadcast", range, style }),
+  emoji: ({ name }, style) => ({ kind: "emoji", name, style }),
+  color: ({ value }, style) => ({ kind: "text", text: value, style: { ...style, code: true } }),
+  date: ({ timestamp, format, url, fallback = "" }, style) => ({
+    kind: "date",
+    seconds: timestamp,
+    format,
+    url,
+    fallback,
+    style,
+  }),
+}
+
 function span(element: RichTextElement): Span {
   const style: Style = element.style ?? {}
-  switch (element.type) {
-    case "text":
-      return { kind: "text", text: element.text, style }
-    case "link":
-      return { kind: "link", url: element.url, label: element.text, style }
-    case "user":
-      return { kind: "user", id: element.user_id, style }
-    case "usergroup":
-      return { kind: "group", id: element.usergroup_id, label: undefined, style }
-    case "channel":
-      return { kind: "channel", id: element.channel_id, label: undefined, style }
-    case "broadcast":
-      return { kind: "broadcast", range: element.range, style }
-    case "emoji":
-      return { kind: "emoji", name: element.name, style }
-    case "date":
-      return {
-        kind: "date",
-        seconds: element.timestamp,
-        format: element.format,
-        url: element.url,
-        fallback: element.fallback ?? "",
-        style,
-      }
-    case "color":
-      return { kind: "text", text: element.value, style: { ...style, code: true } }
-    default:
-      return { kind: "text", text: `[${element.type}]`, style }
-  }
+  const read = readers[element.type] as ((element: RichTextElement, style: Style) => Span) | undefined
+  return read?.(element, style) ?? { kind: "text", text: `[${element.type}]`, style }
 }
 
 function passage(element: RichTextBlockElement): Passage {
