@@ -145,8 +145,10 @@ export class Connection {
 
   /** Waits until another attempt makes sense, `left` ms at most. Rejects ("unsent") when there was no connection by then. */
   async pause(fault: Fault, left: number): Promise<void> {
-    if (fault === "busy" || fault === "refused")
-      await new Promise((resolve) => setTimeout(resolve, Math.min(100, left)))
+    // Never at once: a connection that has just gone counts as ready until the event loop has had its turn, and an attempt
+    // after the other on it would keep that turn away.
+    const rest = fault === "busy" || fault === "refused" ? 100 : 10
+    await new Promise((resolve) => setTimeout(resolve, Math.min(rest, left)))
     await this.ready(left)
   }
 
