@@ -62,12 +62,11 @@ export interface Content {
 
 /** Slack takes these; this Slack has no picture of them, so it refuses rather than pretends. */
 const UNKNOWN_HERE = ["attachments", "markdown_text"] as const
+const EMPTY = new Set(['""', "[]", '"[]"'])
 
 /** Reads what a message shall be; `no_text` when there is nothing to show. */
 export function readContent(args: Args): { ok: true; content: Content } | Failure {
-  const unknown = UNKNOWN_HERE.find(
-    (name) => !["", "[]"].includes(JSON.stringify(args[name] ?? "").replaceAll('"', "")),
-  )
+  const unknown = UNKNOWN_HERE.find((name) => !EMPTY.has(JSON.stringify(args[name] ?? "")))
   if (unknown) return fail(`${unknown}_not_in_the_sandbox`)
   const text = word(args, "text")
   const content: Content = text === undefined ? {} : { text }

@@ -42,14 +42,15 @@ export async function deliver(way: Way, envelope: Envelope): Promise<Delivery> {
 type Outcome = { payload: unknown } | { error: string }
 
 async function bySocket(way: Way, envelope: Envelope, drop: boolean): Promise<Outcome> {
-  const { sent, ack } = way.sockets.send(envelope, drop)
+  const sent = way.sockets.send(envelope, drop)
   if (!sent) return { error: "dispatch_failed" }
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<Outcome>((resolve) => {
     timer = setTimeout(() => resolve({ error: "operation_timeout" }), way.ackTimeout)
   })
-  const outcome = await Promise.race([ack, timeout])
+  const outcome = await Promise.race([sent.ack, timeout])
   clearTimeout(timer)
+  sent.forget()
   return outcome
 }
 

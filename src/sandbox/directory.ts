@@ -104,7 +104,7 @@ export class Directory {
    * Resolves with the predicate's first result that is neither false, null nor undefined, asked now and after each change or
    * call; rejects after `ms` of real time.
    */
-  waitFor<T>(predicate: () => T | false | null | undefined, ms = 5000, what = "the awaited state"): Promise<T> {
+  waitFor<T>(predicate: () => T | false | null | undefined, ms = 10_000, what = "the awaited state"): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         clearTimeout(timer)

@@ -97,21 +97,30 @@ export class Sockets {
   }
 
   /**
-   * Sends an envelope to one connection: `sent` is false when none is open. `ack` resolves with the payload of its ack, and never
-   * when there is none. `drop` cuts the connection as soon as the envelope is through.
+   * Sends an envelope to one connection; `undefined` when none is open. `ack` resolves with the payload of its ack, and never when
+   * there is none: whoever gives up waiting must `forget` it, or the ack of a later repeat would be taken for this one's. `drop`
+   * cuts the connection as soon as the envelope is through.
    */
-  send(envelope: Envelope, drop = false): { sent: boolean; ack: Promise<{ payload: unknown }> } {
-    const ack = new Promise<{ payload: unknown }>((resolve) => {
-      const waiting = this.#waiting.get(envelope.envelope_id) ?? []
-      this.#waiting.set(envelope.envelope_id, [...waiting, (payload) => resolve({ payload })])
-    })
+  send(envelope: Envelope, drop = false): { ack: Promise<{ payload: unknown }>; forget: () => void } | undefined {
     const socket = this.#open.find((it) => it.readyState === WebSocket.OPEN)
-    if (!socket) return { sent: false, ack }
+    if (!socket) return undefined
+    const { envelope_id } = envelope
+    let take: (payload: unknown) => void = () => undefined
+    const ack = new Promise<{ payload: unknown }>((resolve) => {
+      take = (payload) => resolve({ payload })
+    })
+    this.#waiting.set(envelope_id, [...(this.#waiting.get(envelope_id) ?? []), take])
     this.#open = [...this.#open.filter((it) => it !== socket), socket]
     socket.send(JSON.stringify(envelope), () => {
       if (drop) socket.terminate()
     })
-    return { sent: true, ack }
+    return { ack, forget: () => this.#forget(envelope_id, take) }
+  }
+
+  #forget(envelope_id: string, take: (payload: unknown) => void): void {
+    const left = (this.#waiting.get(envelope_id) ?? []).filter((it) => it !== take)
+    if (left.length > 0) this.#waiting.set(envelope_id, left)
+    else this.#waiting.delete(envelope_id)
   }
 
   /** Cuts every connection without a word. */
