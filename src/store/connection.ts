@@ -85,6 +85,8 @@ export class Connection {
       // After a failover the same address may lead to a new primary.
       reconnectOnError: (error) => /(?:^|-)READONLY\b/.test(error.message),
     })
+    // Everybody who waits for the connection is a listener.
+    this.client.setMaxListeners(0)
     let said = ""
     this.client.on("error", (error: Error) => {
       // One line per kind of trouble, not one per attempt.
