@@ -105,7 +105,8 @@ export interface QueueParts {
   sender: Sender
   outbox: boolean
   keysOf: (id: string) => Shard
-  load(id: string): Promise<{ run: Run | undefined; revision: number; now: number }>
+  /** Tries for `within` ms at least once. */
+  load(id: string, within: number): Promise<{ run: Run | undefined; revision: number; now: number }>
   texts(id: string, fields: readonly string[]): Promise<(string | undefined)[]>
   transcript(id: string): Promise<string[]>
   /** A token that no other commit has. */
@@ -187,9 +188,8 @@ export class RunQueue {
   /** The run as it is, or undefined when it can't be read: everybody is told then. */
   async #load(id: string, batch: readonly Waiting[]): Promise<Seen | undefined> {
     try {
-      const { connection } = this.#parts
       const until = Math.min(...batch.map((waiting) => waiting.until))
-      const loaded = await connection.surely(() => this.#parts.load(id), Math.max(0, until - performance.now()))
+      const loaded = await this.#parts.load(id, until - performance.now())
       return { ...loaded, seenAt: performance.now() }
     } catch (error) {
       failAll(batch, { kind: "not recorded", error: errorOf(error) })

@@ -75,7 +75,7 @@ export class Store {
       sender: new Sender(connection, confirming && { connection: confirming, count: options.confirm }),
       outbox: options.outbox,
       keysOf,
-      load: (id) => this.#read(keysOf(id).run + id),
+      load: (id, within) => this.#read(keysOf(id).run + id, within),
       texts: (id, fields) => this.texts(id, fields),
       transcript: (id) => this.transcript(id),
       mint: this.#mint,
@@ -128,7 +128,7 @@ export class Store {
     const shard = shardOf(id, this.shards)
     const keys = shard === undefined ? undefined : this.#keys[shard]
     if (!keys) return undefined
-    const { run, revision, now } = await this.#connection.surely(() => this.#read(keys.run + id))
+    const { run, revision, now } = await this.#read(keys.run + id)
     return run && { run, revision, now, seenAt: performance.now() }
   }
 
@@ -188,7 +188,7 @@ export class Store {
   async remove(id: string): Promise<boolean> {
     const keys = this.#keysOf(id)
     for (;;) {
-      const { run, revision } = await this.#connection.surely(() => this.#read(keys.run + id))
+      const { run, revision } = await this.#read(keys.run + id)
       const indexes = run ? indexesOf(run).map(({ name }) => name) : []
       const ofRun = [keys.run + id, keys.log + id, keys.facts + id, keys.show + id]
       const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]
@@ -255,8 +255,9 @@ export class Store {
     return claimed(reply)
   }
 
-  async #read(key: string): Promise<{ run: Run | undefined; revision: number; now: number }> {
-    const [now, revision, state] = (await this.#connection.run("load", [key])) as [number, number, string | null]
+  async #read(key: string, within?: number): Promise<{ run: Run | undefined; revision: number; now: number }> {
+    const reply = await this.#connection.surely(() => this.#connection.run("load", [key]), within)
+    const [now, revision, state] = reply as [number, number, string | null]
     return { run: state === null ? undefined : readRun(state), revision, now }
   }
 

@@ -1,0 +1,176 @@
+import { afterAll, beforeEach, describe, expect, test } from "vitest"
+import { step } from "../../src/core/run.ts"
+import type { ToShow } from "../../src/store/show.ts"
+import type { Store } from "../../src/store/store.ts"
+import { asking, beginning, clicking, freshId, marking, openStore } from "./runs.ts"
+
+let store: Store
+beforeEach(async () => {
+  await store?.close()
+  store = await openStore({ outbox: true })
+})
+afterAll(() => store.close())
+
+async function begun(): Promise<string> {
+  const id = freshId()
+  expect((await store.apply(id, beginning(id))).kind).toBe("applied")
+  return id
+}
+
+async function due(): Promise<ToShow> {
+  const next = await store.show.showDue(0)
+  if (!("id" in next)) throw new Error("nothing to show")
+  return next
+}
+
+const resting = (id: string) =>
+  store.apply(id, (run, now) => (run ? { step: step(run, now, [], { show: "rest" }), outcome: 1 } : { outcome: 0 }))
+
+describe("the show agenda", () => {
+  test("gives cards that wait for people before everything else", async () => {
+    const [first, second] = [await begun(), await begun()]
+    for (const id of [first, second]) {
+      const shown = await due()
+      expect(shown).toMatchObject({ id, class: "cards", revision: 1, run: { id }, learnt: "" })
+      expect([...shown.owed]).toEqual([["root", "{}"]])
+      expect(await store.show.leaveShow(id, shown.revision)).toBe(true)
+    }
+    expect(await store.show.showDue(0)).toMatchObject({ next: undefined })
+    await resting(first)
+    await store.apply(second, asking("a"))
+    expect(await due()).toMatchObject({ id: second, class: "cards" })
+    await store.show.leaveShow(second, 2)
+    expect(await due()).toMatchObject({ id: first, class: "rest" })
+  })
+
+  test("keeps a run that moved on while it was shown", async () => {
+    const id = await begun()
+    const { revision } = await due()
+    await store.apply(id, asking("a"))
+    expect(await store.show.leaveShow(id, revision)).toBe(false)
+    expect((await due()).revision).toBe(2)
+    expect(await store.show.leaveShow(id, 2)).toBe(true)
+  })
+
+  test("is not touched by commits that change nothing that people see", async () => {
+    const id = await begun()
+    await store.show.leaveShow(id, 1)
+    await store.apply(id, marking("m"))
+    expect(await store.show.showDue(0)).toMatchObject({ next: undefined })
+  })
+
+  test("puts off what Slack doesn't take now, unless it moved on", async () => {
+    const id = await begun()
+    const { now, revision } = await due()
+    expect(await store.show.showLater(id, "cards", now + 60_000, revision)).toBe(true)
+    expect(await store.show.showDue(0)).toMatchObject({ next: now + 60_000 })
+    await store.apply(id, asking("a"))
+    expect((await due()).revision).toBe(2)
+    expect(await store.show.showLater(id, "cards", now + 60_000, revision)).toBe(false)
+    expect((await due()).revision).toBe(2)
+    expect(await store.show.showLater(id, "rest", now + 60_000)).toBe(true)
+    expect(await store.show.showDue(0)).toMatchObject({ next: now + 60_000 })
+  })
+
+  test("forgets runs that are gone", async () => {
+    const id = await begun()
+    await store.show.leaveShow(id, 1)
+    await store.lease(0, "audit", "me", 1000)
+    const [entry] = await store.outbox.read(0, "", 1)
+    await store.outbox.advance(0, "me", {}, entry?.entry)
+    await store.remove(id)
+    expect(await store.show.showLater(id, "rest", 1)).toBe(false)
+    expect(await store.show.leaveShow(id, 1)).toBe(true)
+    expect(await store.show.showDue(0)).toMatchObject({ next: undefined })
+  })
+})
+
+describe("what Slack was sent", () => {
+  test("is kept by slot, beside what is owed, and never counted as a change of the run", async () => {
+    const id = await begun()
+    await store.show.recordSent(id, "root", '{"ts":"1.1","hash":"x"}')
+    await store.show.recordSent(id, "card:a", '{"ts":"1.2"}')
+    await store.show.recordSent(id, "card:a", '{"ts":"1.2","hash":"y"}')
+    const shown = await store.show.shown(id)
+    expect([...shown.sent]).toEqual([
+      ["root", '{"ts":"1.1","hash":"x"}'],
+      ["card:a", '{"ts":"1.2","hash":"y"}'],
+    ])
+    expect([...shown.owed.keys()]).toEqual(["root"])
+    expect((await store.load(id))?.revision).toBe(1)
+    expect((await due()).sent).toEqual(shown.sent)
+  })
+
+  test("includes copies that a click taught, which are then due", async () => {
+    const id = await begun()
+    await store.apply(id, asking("a"))
+    const { revision, learnt } = await due()
+    expect(await store.show.addCopy(id, "card:a", "2.2", "{}")).toBe(true)
+    expect(await store.show.addCopy(id, "card:a", "2.2", "{}")).toBe(false)
+    // Rendered before the copy was known: not done yet.
+    expect(await store.show.leaveShow(id, revision, learnt)).toBe(false)
+    const again = await due()
+    expect(again.copies).toEqual(new Map([["card:a", new Map([["2.2", "{}"]])]]))
+    expect(await store.show.leaveShow(id, again.revision, again.learnt)).toBe(true)
+    await store.show.addCopy(id, "card:a", "3.3", "{}")
+    expect((await due()).copies.get("card:a")?.size).toBe(2)
+  })
+
+  test("owes each slot once, however often it is asked for", async () => {
+    const id = await begun()
+    const word = (data: string) => [{ name: "word:click 1", data }]
+    await store.apply(id, marking("1", { slots: word('{"first":1}') }))
+    await store.apply(id, marking("2", { slots: word('{"second":2}') }))
+    expect((await store.show.shown(id)).owed.get("word:click 1")).toBe('{"first":1}')
+  })
+})
+
+describe("pace", () => {
+  test("is one for all shards", async () => {
+    const three = await openStore({ shards: 3 })
+    expect(await three.show.paceUntil("chat.update")).toBe(0)
+    await three.show.setPace("chat.update", 1234)
+    expect(await three.show.paceUntil("chat.update")).toBe(1234)
+    await three.close()
+  })
+})
+
+describe("the outbox", () => {
+  test("holds every fact in order, as it was chained, until the audit is past it", async () => {
+    const [one, two] = [await begun(), await begun()]
+    await store.apply(one, asking("a"))
+    await store.apply(one, clicking("a", "c"))
+    const entries = await store.outbox.read(0, "", 10)
+    expect(entries.map(({ run, fact }) => [run, JSON.parse(fact).what])).toEqual([
+      [one, "started"],
+      [two, "started"],
+      [one, "asked"],
+      [one, "settled"],
+    ])
+    expect(entries.filter(({ run }) => run === one).map(({ fact }) => fact)).toEqual(await store.facts(one))
+    expect(await store.outbox.read(0, entries[1]?.entry ?? "", 1)).toEqual(entries.slice(2, 3))
+
+    expect(await store.lease(0, "audit", "me", 10_000)).toBe(true)
+    expect(await store.outbox.advance(0, "me", { cursor: "c1", lines: "2" }, entries[1]?.entry)).toBe(true)
+    expect(await store.outbox.read(0, "", 10)).toEqual(entries.slice(2))
+    expect(await store.outbox.audit(0)).toEqual({ cursor: "c1", lines: "2" })
+    expect((await store.peek()).outbox).toBe(2)
+  })
+
+  test("is trimmed by nobody without the lease", async () => {
+    await begun()
+    const [entry] = await store.outbox.read(0, "", 1)
+    expect(await store.outbox.advance(0, "me", { cursor: "c1" }, entry?.entry)).toBe(false)
+    expect(await store.outbox.audit(0)).toEqual({})
+    expect(await store.outbox.read(0, "", 10)).toHaveLength(1)
+  })
+
+  test("is empty where nobody reads it", async () => {
+    const quiet = await openStore()
+    const id = freshId()
+    await quiet.apply(id, beginning(id))
+    expect(await quiet.outbox.read(0, "", 10)).toEqual([])
+    expect(await quiet.facts(id)).toHaveLength(1)
+    await quiet.close()
+  })
+})
