@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
+  // What users of the library import is tested from source.
+  resolve: { alias: { countersign: new URL("./src/index.ts", import.meta.url).pathname } },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/redis.setup.ts"],

@@ -114,6 +114,6 @@ async function turn(held: Held, agent: Agent, signal: AbortSignal): Promise<void
 async function stumble(held: Held, agent: Agent, taken: Turn & { ok: false }): Promise<void> {
   await agent.observe?.stumbled?.(taken)
   const { words, retryable, retryAfterMs: retryAfter } = taken
-  const limit = agent.retries
-  await held.apply((run, now) => stepped(stumbled(run, { words, retryable, limit, retryAfter }, now)))
+  const { retries: limit, retryBaseMs: base } = agent
+  await held.apply((run, now) => stepped(stumbled(run, { words, retryable, limit, retryAfter, base }, now)))
 }

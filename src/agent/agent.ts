@@ -58,6 +58,8 @@ export interface Agent {
   maxAsksPerTurn: number
   /** How often the model is asked again after a passing fault. */
   retries: number
+  /** The first back-off before that, ms; it doubles. */
+  retryBaseMs?: number
   /** ms that one model turn may take. */
   timeoutMs?: number
   /** What stands between a planned call and its start. */

@@ -184,6 +184,19 @@ function answerOf(tried: Attempted, how: Settled): Answer {
   return { id: tried.ask, ok: false, ...note, reason: "declined" }
 }
 
+/**
+ * Answers an ask for a host that holds the run itself and asks its people in its own way: there is no rule to judge by,
+ * and the Answer is stored as it came. Undefined when nothing waits for it (any more).
+ */
+export function answered(run: Run, answer: Answer, now: number): Step | undefined {
+  const ask = askOf(run, answer.id)
+  if (!ask || ask.settled || run.ended) return undefined
+  const { ok, reason = "declined" } = answer
+  const how: Settled = { ok, ...(ok ? {} : { reason }), via: "bot", at: now, cause: `host:${ask.id}` }
+  const entry: Entry = { what: "settled", via: "bot", ...about(ask), outcome: ok ? "approved" : reason }
+  return step(settled(run, ask, how), now, [entry], { texts: answerText(answer), show: "cards" })
+}
+
 export type CancelOutcome = { kind: "cancelled" } | { kind: "over"; how: string } | { kind: "denied"; why: Denial }
 
 /**

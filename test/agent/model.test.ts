@@ -196,7 +196,7 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
       { text: "x".repeat(5000), cut: "midway" },
       { retryable: true, words: /./ },
     ],
-  ])("the fault %j", async (wire, expected) => {
+  ])("the fault %#", async (wire, expected) => {
     const { turn, provider } = await take([wire])
     expect(turn).toEqual({ ok: false, ...expected, words: expect.stringMatching(expected.words) })
     expect(JSON.stringify(turn)).not.toMatch(/sk-|test-key|127\.0\.0\.1|node_modules/)
