@@ -90,9 +90,13 @@ const compareCalls = (a: string, b: string): number => a.localeCompare(b, "en", 
 /** What is missing in Slack. `root` given up: nothing is posted any more, only told. */
 export function missing(run: Run, slots: Slots, texts: Texts): Missing {
   const rootSlot = slotOf(slots, "root")
-  const wanted = [rootWanted(run, rootSlot, texts), ...threadWanted(run, slots, texts)]
+  const first = rootWanted(run, rootSlot, texts)
+  const thread = threadWanted(run, slots, texts)
+  const wanted = [first, ...thread]
   const posts = rootSlot.sent.over === undefined ? nextPost(wanted, rootSlot) : []
-  const acts = [...marks(run, slots), ...posts, ...words(slots, rootSlot), ...wanted.flatMap(updates)]
+  // A settled card loses its buttons before the root says so.
+  const changes = [...thread, first].flatMap(updates)
+  const acts = [...marks(run, slots), ...posts, ...words(slots, rootSlot), ...changes]
   const done = wanted.filter((it) => it.final && isUpToDate(it) && !it.slot.sent.done).map((it) => it.slot)
   return { acts, done }
 }

@@ -1,11 +1,12 @@
 /** What one person is told about their run's messages. Knows no door by which it reaches them. */
+import { mask } from "../../core/mask.ts"
 import type { Run } from "../../core/run.ts"
 import { guarded, type Message } from "../blocks/limits.ts"
 import { rich, section, words as rendered } from "../blocks/rich.ts"
 import { clip, escape, oneLine } from "../blocks/text.ts"
 import { note, words } from "../blocks/words.ts"
 
-const titleOf = (run: Run): string => `“${clip(oneLine(run.title), 200)}”`
+const titleOf = (run: Run): string => `“${clip(oneLine(mask(run.title).text), 200)}”`
 
 /** Where the run that a person started can be followed; `link` is Slack's own address of it. */
 export function linkMessage(run: Run, link: string | undefined): Message {
