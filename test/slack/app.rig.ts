@@ -3,6 +3,7 @@
  * commit is committed by hand.
  */
 import { randomUUID } from "node:crypto"
+import type { LogLevel } from "@slack/web-api"
 import { onTestFinished } from "vitest"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
@@ -10,7 +11,7 @@ import type { Rule } from "../../src/core/policy.ts"
 import type { Ask, Run, Step } from "../../src/core/run.ts"
 import { took } from "../../src/core/turn.ts"
 import type { Request } from "../../src/core/suspension.ts"
-import { createLog } from "../../src/log.ts"
+import { createLog, sdkLog } from "../../src/log.ts"
 import { ADA, GRACE, OPS, ROBIN, SRE } from "../../src/sandbox/seed.ts"
 import { startSlack, type SandboxSlack, type SlackOptions } from "../../src/sandbox/slack.ts"
 import type { Seen } from "../../src/sandbox/live.ts"
@@ -162,7 +163,7 @@ export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): 
             .ephemerals(user)
             .map(({ text }) => text)
             .findLast((text) => (typeof words === "string" ? text.includes(words) : words.test(text))),
-        10_000,
+        30_000,
         `a word with ${String(words)} to ${user} (so far: ${workspace
           .ephemerals(user)
           .map(({ text }) => text)
@@ -182,7 +183,7 @@ async function startBot(
   let show: Show | undefined
   const url = options.redisUrl ?? redisUrl()
   const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: false, onCommit: () => show?.wake() })
-  const client = slackClient({ token: botToken, apiUrl, timeout: 1000 })
+  const client = slackClient({ token: botToken, apiUrl, logger: sdkLog<LogLevel>(log) })
   const home = await identify(client)
   const people = new People(client, home, { now: () => performance.now() + clock.later })
   const app = await startApp({
