@@ -1,0 +1,291 @@
+/**
+ * A team for whole-bot tests: the sandbox's Slack, a model provider on loopback, real Redis, and bots on it, in this
+ * process or as processes of their own that can be killed. What a person does and sees goes through Slack alone.
+ */
+import { spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createLog } from "../../src/log.ts"
+import { startBot } from "../../src/bot.ts"
+import { readConfig } from "../../src/config.ts"
+import { mask } from "../../src/core/mask.ts"
+import type { Fact } from "../../src/core/fact.ts"
+import type { Run } from "../../src/core/run.ts"
+import { startSlack } from "../../src/sandbox/slack.ts"
+import type { SandboxSlack } from "../../src/sandbox/slack.ts"
+import { Store } from "../../src/store/store.ts"
+import { loadTools } from "../../src/tools/modules.ts"
+import type { Provider, Style, WireTurn } from "../fakes/provider.ts"
+import { startProvider } from "../fakes/provider.ts"
+import { freshPrefix, redisUrl, scratchFolder } from "../redis.ts"
+
+export const REQ = "U0REQ"
+export const APP1 = "U0APP1"
+export const APP2 = "U0APP2"
+export const OUT = "U0OUT"
+export const OPS = "C0OPS"
+export const AUDIT = "C0AUDIT"
+
+export interface TeamOptions {
+  /** What the model says, one a request. */
+  turns?: WireTurn[]
+  style?: Style
+  /** More lines of countersign.yaml, as JSON (YAML takes it). */
+  config?: Record<string, unknown>
+  redisUrl?: string
+}
+
+/** A bot that runs. */
+export interface RunningBot {
+  stop(): Promise<void>
+  /** SIGKILL; only a bot that is a process of its own can die so. */
+  kill(): Promise<void>
+  /** Its log so far. */
+  log(): string
+}
+
+export interface Execution {
+  name: string
+  args: Record<string, unknown>
+  answer?: unknown
+  callId?: string
+  attempt?: string
+  pid: number
+}
+
+export type Message = ReturnType<SandboxSlack["workspace"]["messages"]>[number]
+
+export class Team {
+  readonly slack: SandboxSlack
+  readonly provider: Provider
+  readonly store: Store
+  readonly prefix: string
+  readonly #folder: string
+  readonly #env: Record<string, string>
+  readonly #bots = new Set<RunningBot>()
+
+  private constructor(parts: {
+    slack: SandboxSlack
+    provider: Provider
+    store: Store
+    prefix: string
+    folder: string
+    env: Record<string, string>
+  }) {
+    this.slack = parts.slack
+    this.provider = parts.provider
+    this.store = parts.store
+    this.prefix = parts.prefix
+    this.#folder = parts.folder
+    this.#env = parts.env
+  }
+
+  static async start(options: TeamOptions = {}): Promise<Team> {
+    const { style = "openai", turns = [] } = options
+    const prefix = freshPrefix()
+    const url = options.redisUrl ?? redisUrl()
+    const folder = await scratchFolder("team")
+    const slack = await startSlack({})
+    const provider = await startProvider({ style, turns })
+    const file = join(folder, "countersign.yaml")
+    const config = {
+      model: {
+        provider: style === "openai" ? "openai-compatible" : "anthropic",
+        baseUrl: provider.baseUrl,
+        model: "test-model",
+        apiKey: "${MODEL_KEY}",
+      },
+      tools: [fileURLToPath(new URL("./tools.process.mjs", import.meta.url))],
+      starters: [REQ, APP1],
+      channels: [OPS, "C0NOBOT"],
+      approvers: ["S0SRE"],
+      approvals: [
+        { tool: "read", do: "allow" },
+        { tool: "confirm", do: "allow" },
+        { tool: "insist", do: "allow" },
+      ],
+      audit: { channel: AUDIT },
+      redis: { prefix },
+      ...options.config,
+    }
+    writeFileSync(file, JSON.stringify(config))
+    const env = {
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_APP_TOKEN: slack.appToken,
+      SLACK_API_URL: slack.apiUrl,
+      REDIS_URL: url,
+      COUNTERSIGN_CONFIG: file,
+      MODEL_KEY: "sk-test-key-of-the-team",
+      COUNT_FILE: join(folder, "executions"),
+    }
+    process.env["COUNT_FILE"] = env.COUNT_FILE
+    writeFileSync(env.COUNT_FILE, "")
+    const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: true })
+    return new Team({ slack, provider, store, prefix, folder, env })
+  }
+
+  /** A file's path for tools that wait to be released (`holdFile`). */
+  path(name: string): string {
+    return join(this.#folder, name)
+  }
+
+  release(name: string): void {
+    writeFileSync(this.path(name), "")
+  }
+
+  /** A bot in this process; resolves when it is connected. `redisUrl`: by way of a proxy. */
+  async bot(more: { redisUrl?: string } = {}): Promise<RunningBot> {
+    const lines: string[] = []
+    const read = readConfig({ ...this.#env, ...(more.redisUrl === undefined ? {} : { REDIS_URL: more.redisUrl }) })
+    if (!read.ok) throw new Error(read.faults.join("\n"))
+    const tools = await loadTools(read.config.tools)
+    if (!tools.ok) throw new Error(tools.faults.join("\n"))
+    const log = createLog({
+      level: "info",
+      secrets: read.secrets,
+      mask: (text) => mask(text).text,
+      out: { write: (line) => void lines.push(line) },
+    })
+    const demo = () => {
+      throw new Error("no demo here")
+    }
+    const bot = await startBot({ config: read.config, tools: tools.tools, log, demo })
+    return this.#keep({
+      stop: () => bot.stop(5000),
+      kill: () => Promise.reject(new Error("a bot in this process can't be killed: use process()")),
+      log: () => lines.join(""),
+    })
+  }
+
+  /** A bot as a process of its own, the real program; resolves when it is connected. */
+  async process(more: Record<string, string> = {}): Promise<RunningBot> {
+    const script = fileURLToPath(new URL("../source.mjs", import.meta.url))
+    const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+    const child = spawn(process.execPath, [script, main, "start"], {
+      env: { PATH: process.env["PATH"] ?? "", ...this.#env, ...more },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    let out = ""
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (chunk: string) => (out += chunk))
+    const ended = endOf(child)
+    await until(
+      () => {
+        if (child.exitCode !== null) throw new Error(`the bot ended: ${out}`)
+        return out.includes('"msg":"started"')
+      },
+      () => `the bot to start: ${out}`,
+    )
+    const end = async (signal: NodeJS.Signals): Promise<void> => {
+      child.kill(signal)
+      await ended
+    }
+    return this.#keep({ stop: () => end("SIGTERM"), kill: () => end("SIGKILL"), log: () => out })
+  }
+
+  #keep(bot: RunningBot): RunningBot {
+    const kept: RunningBot = {
+      log: bot.log,
+      stop: async () => {
+        if (this.#bots.delete(kept)) await bot.stop()
+      },
+      kill: async () => {
+        if (this.#bots.delete(kept)) await bot.kill()
+      },
+    }
+    this.#bots.add(kept)
+    return kept
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#bots].map((bot) => bot.stop()))
+    await this.provider.close()
+    await this.slack.close()
+    await this.store.close()
+  }
+
+  /** `/agent <text>`; resolves with what the person saw at once. */
+  command(text: string, user = REQ, channel = OPS): ReturnType<SandboxSlack["workspace"]["command"]> {
+    return this.slack.workspace.command(user, channel, `/agent ${text}`)
+  }
+
+  /** The runs of a person, newest first. */
+  async runs(user = REQ): Promise<Run[]> {
+    const loaded = await this.store.list([`requester:T1:${user}`], 100)
+    return loaded.map(({ run }) => run)
+  }
+
+  /** The only run there is, once it satisfies `test`. */
+  async run(test: (run: Run) => boolean = () => true, user = REQ): Promise<Run> {
+    let last: Run | undefined
+    await until(
+      async () => {
+        last = (await this.runs(user))[0]
+        return last !== undefined && test(last)
+      },
+      () => `a run: ${JSON.stringify(last)}`,
+    )
+    if (!last) throw new Error("no run")
+    return last
+  }
+
+  ended(): Promise<Run> {
+    return this.run((run) => run.ended !== undefined)
+  }
+
+  async facts(run: Run): Promise<Fact[]> {
+    return (await this.store.facts(run.id)).map((text) => JSON.parse(text) as Fact)
+  }
+
+  /** All messages of the channel's threads, oldest first, that have a button of that action. */
+  cards(action = "approve", channel = OPS): Message[] {
+    return this.slack.workspace
+      .messages(channel)
+      .filter((message) => JSON.stringify(message.blocks ?? []).includes(`"action_id":"${action}"`))
+  }
+
+  /** Resolves with the `n`-th live card. */
+  async card(n = 1, action = "approve", channel = OPS): Promise<Message> {
+    await until(
+      () => this.cards(action, channel).length >= n,
+      () => `${n} cards with ${action}: ${JSON.stringify(this.slack.workspace.messages(channel).map((m) => m.text))}`,
+    )
+    const found = this.cards(action, channel)[n - 1]
+    if (!found) throw new Error("no card")
+    return found
+  }
+
+  click(user: string, card: Message, action: string): ReturnType<SandboxSlack["workspace"]["click"]> {
+    return this.slack.workspace.click(user, card, action)
+  }
+
+  /** What tools did, in order. */
+  executions(name?: string): Execution[] {
+    const lines = readFileSync(join(this.#folder, "executions"), "utf8").split("\n").filter(Boolean)
+    const all = lines.map((line) => JSON.parse(line) as Execution)
+    return name === undefined ? all : all.filter((one) => one.name === name)
+  }
+
+  /** The message that is there now under a card's ts. */
+  now(card: Message): Message {
+    const found = this.slack.workspace.message(card.channel, card.ts)
+    if (!found) throw new Error(`the message ${card.ts} is gone`)
+    return found
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
+}
+
+/** Looks again and again until `test` holds; fails with what was waited for. */
+export async function until(test: () => boolean | Promise<boolean>, what: () => string, ms = 15_000): Promise<void> {
+  const deadline = performance.now() + ms
+  while (!(await test())) {
+    if (performance.now() > deadline) throw new Error(`waited ${ms} ms in vain for ${what()}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
