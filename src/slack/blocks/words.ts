@@ -51,7 +51,7 @@ export function words(said: Said): string {
 }
 
 const PLAIN = {
-  started: "Started. The run has its own message in this channel; everything about it is in that message's thread.",
+  started: "Started. Its message comes to this channel, and everything about it to that message's thread.",
   received: "Received. I'll tell you here when it is recorded.",
   "not recorded": "Not recorded: nothing has changed. Please press again.",
   "not known":
