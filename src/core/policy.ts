@@ -114,13 +114,22 @@ export interface ApprovalRule {
 
 export type Decision = { do: "allow" } | { do: "deny"; rule: string } | { do: "ask"; rule: Rule }
 
-/** `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. */
+/**
+ * `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. No regular expression, which
+ * would try every way to share a name among many `*`: only the last `*` seen can ever need to take one character more.
+ */
 export function globMatches(glob: string, name: string): boolean {
-  const source = glob
-    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-    .replaceAll("*", ".*")
-    .replaceAll("?", ".")
-  return new RegExp(`^${source}$`, "su").test(name)
+  const pattern = [...glob]
+  const text = [...name]
+  let at = 0
+  let star: { next: number; takenTo: number } | undefined
+  for (let i = 0; i < text.length;) {
+    if (pattern[at] === "*") star = { next: ++at, takenTo: i }
+    else if (pattern[at] === "?" || pattern[at] === text[i]) [at, i] = [at + 1, i + 1]
+    else if (star) [at, i] = [star.next, ++star.takenTo]
+    else return false
+  }
+  return pattern.slice(at).every((one) => one === "*")
 }
 
 /** The first rule that matches decides; what no rule matches is asked. */
