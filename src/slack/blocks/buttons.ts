@@ -29,10 +29,17 @@ export function buttons(view: CardView, parts: readonly Part[]): KnownBlock[] {
   const yes = open ? agreeing(view, value) : []
   const list: Button[] = [...yes, ...refusing(view, value), ...(hidden ? [reveal(ask.tool, value)] : [])]
   const block: ActionsBlock = actions(`decide-${ask.version}-${yes.length}-${hidden ? 1 : 0}`, list)
-  return wanted(view) === "fields" && open ? [note(FIELDS), block] : [block]
+  return [...missing(view, open, readable).map(note), block]
 }
 
-const FIELDS = "It asks for an answer in several fields, which can't be given here. It can be declined."
+/** Why there is no yes, where that is not plain to see. */
+function missing(view: CardView, open: boolean, readable: boolean): string[] {
+  if (view.paused === true) return ["Nothing can be approved at the moment: Countersign is paused."]
+  if (open && wanted(view) === "fields")
+    return ["It asks for an answer in several fields, which can't be given here. It can be declined."]
+  return readable ? [] : ["Approve appears when everything above can be read in full."]
+}
+
 const note = (text: string): KnownBlock => rich(section(words(text, { italic: true })))
 
 function agreeing(view: CardView, value: string): Button[] {
@@ -40,7 +47,7 @@ function agreeing(view: CardView, value: string): Button[] {
   if (from === "doubt") {
     return [
       button({ id: PRESS.done, text: "It was done", label: `It was done: ${tool}`, value }),
-      button({ id: PRESS.again, text: "Run it again", label: `Run again: ${tool}`, value, style: "primary" }),
+      button({ id: PRESS.again, text: "Run it again", label: `Run it again: ${tool}`, value, style: "danger" }),
     ]
   }
   switch (wanted(view)) {
@@ -68,7 +75,7 @@ function agreeing(view: CardView, value: string): Button[] {
 function refusing(view: CardView, value: string): Button[] {
   const { tool, from } = view.ask
   return from === "doubt"
-    ? [button({ id: PRESS.failed, text: "It failed", label: `It failed: ${tool}`, value, style: "danger" })]
+    ? [button({ id: PRESS.failed, text: "It failed", label: `It failed: ${tool}`, value })]
     : [button({ id: PRESS.decline, text: "Decline", label: `Decline: ${tool}`, value, style: "danger" })]
 }
 

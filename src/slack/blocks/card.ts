@@ -24,7 +24,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { cautions, clip, count, escape, oneLine, visible } from "./text.ts"
+import { cautions, clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
 import { mask } from "../../core/mask.ts"
 
 export interface CardView {
@@ -75,16 +75,16 @@ const TOGETHER = 3
 function inFull(part: Part, view: CardView): Message[] {
   const pieces = exactly(part.text).elements
   const total = Math.ceil(pieces.length / TOGETHER)
+  const tool = clip(oneLine(view.ask.tool), 100)
   return Array.from({ length: total }, (_, index) => {
-    const shown = pieces.slice(index * TOGETHER, (index + 1) * TOGETHER)
-    const title = `${part.title}, part ${index + 1} of ${total}`
-    const about = ` · for the request “${headline(view.ask, view.request)}” below · ${count(part.text.length, "character")} in all · fingerprint `
+    const title = `${part.title} of ${tool}, part ${index + 1} of ${total}`
+    const about = `. ${count(part.text.length, "character")} in all; the card with the question follows. Fingerprint `
     return {
-      text: escape(`${title}: ${headline(view.ask, view.request)}`),
+      text: escape(title),
       blocks: [
         rich(
           section(bold(title), about, code(short(view.ask.digest))),
-          ...shown.map((piece): Rich => ({ type: "rich_text_preformatted", elements: [piece] })),
+          { type: "rich_text_preformatted", elements: pieces.slice(index * TOGETHER, (index + 1) * TOGETHER) },
           ...masked(part),
         ),
       ],
@@ -96,7 +96,7 @@ function shownPart(part: Part, view: CardView): KnownBlock {
   if (isLong(part)) {
     const where = view.argsPosted
       ? "They stand in full in this thread, right above this card."
-      : "They are being posted to this thread in full; Approve appears when all of it is there."
+      : "They are being posted to this thread, in full."
     return rich(
       section(bold(part.title), `: ${count(part.text.length, "character")}, too long for this card. ${where}`),
       ...masked(part),
@@ -114,17 +114,28 @@ const masked = (part: Part): Rich[] =>
 
 function cautionsOf(parts: readonly Part[]): KnownBlock | undefined {
   const warnings = [
-    ...new Set([...parts.flatMap((part) => cautions(part.raw)), ...parts.flatMap((part) => part.warnings)]),
+    ...new Set([...parts.flatMap((part) => cautions(part.raw, part.text)), ...parts.flatMap((part) => part.warnings)]),
   ].slice(0, 8)
   if (warnings.length === 0) return undefined
-  return rich(section(bold("Look closely"), ...warnings.map((warning) => `\n• ${clip(visible(warning), 300)}`)))
+  return rich(section(bold("⚠ Look closely"), ...warnings.map((warning) => `\n• ${clip(visible(warning), 300)}`)))
 }
 
-/** The model's own words come after what will really run, and are called what they are. */
+/** What others say about the call comes after what will really run, and is called what it is. */
 function reasons(view: CardView): KnownBlock[] {
+  const short = summary(view)
   const why = visible(mask(view.why ?? "").text).trim()
-  if (why === "") return []
-  return [rich(section(bold("Why"), ", in the agent's own words, which nobody has checked:"), quote(clip(why, 700)))]
+  return [
+    ...(short === "" ? [] : [rich(section(bold("In short"), ", by the tool's own summary:"), quote(clip(short, 900)))]),
+    ...(why === ""
+      ? []
+      : [rich(section(bold("Why"), ", in the agent's own words, which nobody has checked:"), quote(clip(why, 700)))]),
+  ]
+}
+
+/** A tool may sum its calls up; where none does, the Request of a guard says no more than the title. */
+function summary({ ask, request }: CardView): string {
+  if (ask.from !== "guard" || request.prompt === `Run ${ask.tool}`) return ""
+  return visible(mask(request.prompt).text).trim()
 }
 
 function doubtful(view: CardView): KnownBlock {
@@ -148,7 +159,7 @@ function facts(view: CardView): Rich {
     ...(ask.settled
       ? []
       : [
-          [bold("Decide by "), instant(ask.expiresAt), words(". No answer until then is a no.")],
+          [bold("Decide by "), instant(ask.expiresAt), words(`. ${silence(view)}`)],
           [bold("May decide "), ...deciders(view)],
         ]),
     [
@@ -162,30 +173,52 @@ function facts(view: CardView): Rich {
   return section(...lines.flatMap((line, index) => (index === 0 ? line : [words("\n"), ...line])))
 }
 
+const silence = ({ ask }: CardView): string =>
+  ask.from === "doubt" ? "Without an answer it counts as failed." : "No answer until then is a no."
+
 function deciders(view: CardView): ReturnType<typeof words>[] {
   const { run, ask } = view
   const { approvers, selfApproval } = ask.rule
-  const named = (id: string): ReturnType<typeof words> =>
-    view.mention
-      ? [mention(id)]
-      : words(nameOf({ user: id, ...(view.names?.[id] === undefined ? {} : { name: view.names[id] }) }))
-  if (selfApproval === "confirm") return [named(run.requester.user), words(", who asked for this run")]
+  const asker = nameOf(run.requester)
+  if (selfApproval === "confirm") return [...named(view, [run.requester.user]), words(", who asked for this run")]
   if (approvers.length === 0) return [words("nobody: no approver is configured")]
-  const few = approvers.slice(0, 15)
+  const few = approvers.slice(0, 12)
   const rest = approvers.length - few.length
-  const list = few.flatMap((id, index) => (index === 0 ? [named(id)] : [words(", "), named(id)]))
-  const more = rest > 0 ? [words(` and ${rest} more`)] : []
-  const own = !selfApproval ? [words("; whoever asked for the run may only decline")] : []
-  return [...list, ...more, ...own]
+  return [
+    ...named(view, few),
+    words(
+      `${rest > 0 ? ` and ${rest} more` : ""}${selfApproval ? "" : `; ${asker} may only ${ask.from === "doubt" ? "say that it failed" : "decline"}`}`,
+    ),
+  ]
 }
+
+/** People and groups one after another: pinged, or by name. */
+function named(view: CardView, ids: readonly string[]): ReturnType<typeof words>[] {
+  if (view.mention && !view.ask.settled) return ids.map((id, index) => [...words(index === 0 ? "" : ", "), mention(id)])
+  const { requester } = view.run
+  const nameFor = (id: string): string | undefined =>
+    view.names?.[id] ?? (id === requester.user ? requester.name : undefined)
+  return [words(ids.map((id) => nameOf({ user: id, ...given(nameFor(id)) })).join(", "))]
+}
+
+const given = (name: string | undefined): { name?: string } => (name === undefined ? {} : { name })
 
 /** The push notification, and what a screen reader says. */
 function sentence(view: CardView): string {
   const { ask, run } = view
-  const title = oneLine(headline(ask, view.request))
-  const head = `${title} (asked for by ${clip(oneLine(run.requester.name ?? run.requester.user), 80)})`
-  if (ask.settled) return escape(`${head}.`)
-  return escape(`${head}. Please decide by ${utc(ask.expiresAt)}.`)
+  const title = headline(ask, view.request)
+  const what = ask.settled || ask.from === "doubt" ? "" : saying(view)
+  const who = clip(oneLine(run.requester.name ?? run.requester.user), 80)
+  const until = ask.settled ? "" : ` Please decide by ${utc(ask.expiresAt)}.`
+  return escape(`${title}${what}. Asked for by ${who}.${until}`)
+}
+
+/** What it is about, as far as a sentence has room for the whole of it. */
+function saying(view: CardView): string {
+  const said = oneLine(view.ask.from === "tool" ? mask(view.request.prompt).text : summary(view))
+  if (said !== "") return `: ${clip(said, 200).replace(/\.$/, "")}`
+  const args = visibleJson(mask(view.args).text)
+  return args.length <= 200 && args !== "{}" ? ` with ${args}` : ""
 }
 
 /** What is shown when Slack would not take the card: true, small, and without a yes. */

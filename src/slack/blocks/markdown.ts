@@ -66,7 +66,7 @@ function listed(lines: readonly string[], at: number): Block | undefined {
   const items: Item[] = []
   let next = at
   while (next < lines.length && taken(lines[next] ?? "", items)) next += 1
-  return items.length === 0 ? undefined : { made: items.map(itemOf), next }
+  return items.length === 0 ? undefined : { made: elementsOf(items), next }
 }
 
 /** Whether the line belongs to the list: as an item, or as more of the last one's text. */
@@ -84,11 +84,41 @@ function taken(line: string, items: Item[]): boolean {
   return true
 }
 
-/** Each item an element of its own, so that a list of any length can be parted; a number is written as it was. */
-function itemOf(item: Item): Rich {
-  if (item.number !== undefined)
-    return section("\u2003".repeat(item.indent), `${item.number}. `, inline(item.text), "\n")
-  return { type: "rich_text_list", style: "bullet", indent: item.indent, elements: [section(inline(item.text))] }
+/** Numbers stay as they were written; bullets are lists, of as many items as fit into one element. */
+function elementsOf(items: readonly Item[]): Rich[] {
+  const out: Rich[] = []
+  let spent = 0
+  let last: Item | undefined
+  for (const item of items) {
+    const price = cost(item.text) + 100
+    const goesOn = last !== undefined && sameList(last, item) && spent + price <= ROOM
+    if (goesOn) addItem(out.at(-1), item)
+    else out.push(...begun(item))
+    spent = goesOn ? spent + price : price
+    last = item
+  }
+  return out
+}
+
+const sameList = (a: Item, b: Item): boolean =>
+  a.number === undefined ? b.number === undefined && a.indent === b.indent : b.number !== undefined
+
+const numbered = (item: Item): RichTextElement[] => [
+  ...words(`${"\u2003".repeat(item.indent)}${item.number}. `),
+  ...inline(item.text),
+]
+
+function begun(item: Item): Rich[] {
+  const [first = "", ...rest] = chunks(item.text, ROOM, true)
+  const more = rest.map((piece) => section(inline(piece)))
+  const start = { ...item, text: first }
+  if (item.number !== undefined) return [section(numbered(start)), ...more]
+  return [{ type: "rich_text_list", style: "bullet", indent: item.indent, elements: [section(inline(first))] }, ...more]
+}
+
+function addItem(element: Rich | undefined, item: Item): void {
+  if (element?.type === "rich_text_list") element.elements.push(section(inline(item.text)))
+  else if (element?.type === "rich_text_section") element.elements.push(...words("\n"), ...numbered(item))
 }
 
 function quoted(lines: readonly string[], at: number): Block | undefined {
@@ -102,18 +132,30 @@ function quoted(lines: readonly string[], at: number): Block | undefined {
   return { made: pieces(text).map(quote), next }
 }
 
+/** Lines up to the next block of another kind, as they were broken. */
 function paragraph(lines: readonly string[], at: number): Block {
+  let next = at + 1
+  while (next < lines.length && !beginsBlock(lines, next)) next += 1
+  const text = lines
+    .slice(at, next)
+    .join("\n")
+    .replace(/^\s*\n|\s+$/g, "")
+  return { made: pieces(text).map((piece) => section(styledLines(piece))), next }
+}
+
+const beginsBlock = (lines: readonly string[], at: number): boolean => {
   const line = lines[at] ?? ""
+  return FENCE.test(line) || LIST.test(line) || QUOTE.test(line) || table(lines, at) !== undefined
+}
+
+function styledLines(text: string): RichTextElement[] {
+  return text.split("\n").flatMap((line, index) => [...words(index === 0 ? "" : "\n"), ...lineOf(line)])
+}
+
+function lineOf(line: string): RichTextElement[] {
   const heading = HEADING.exec(line)?.[1]
-  if (heading !== undefined)
-    return { made: heading === "" ? [] : [section(inline(heading, { bold: true }), "\n")], next: at + 1 }
-  if (RULE.test(line)) return { made: [section("———\n")], next: at + 1 }
-  return {
-    made: chunks(line, ROOM, true)
-      .map((piece) => section(inline(piece)))
-      .concat(section("\n")),
-    next: at + 1,
-  }
+  if (heading !== undefined) return inline(heading, { bold: true })
+  return RULE.test(line) ? words("———") : inline(line)
 }
 
 /** What may be found inside a line. Bounded, so that no line makes it slow. */

@@ -47,7 +47,7 @@ export function root(run: Run, { prompt }: { prompt: string }): Message {
     text: escape(`${nameOf(run.requester)} asked the agent: ${clip(oneLine(safe(run.title)), 200)}`),
     blocks: [
       rich(section(bold(nameOf(run.requester)), " asked the agent:"), quote(asked)),
-      rich(section(bold(state(run).head), ...state(run).more), section("run ", code(run.id))),
+      rich(section(bold(state(run).head), ...state(run).more, "\nrun ", code(run.id))),
       ...buttons,
     ],
   }
@@ -69,11 +69,18 @@ const ENDS = {
   cancelled: "Cancelled",
 } as const
 
+/** Why it ended, to go on after a word for how; empty when nothing is said. */
+function reasonOf({ ended }: Run, max: number): string {
+  const why = clip(oneLine(safe(ended?.words ?? "")), max).replace(/\.$/, "")
+  if (why === "" || why === "cancelled") return ""
+  return ended?.how === "cancelled" && why.startsWith("cancelled by ") ? why.slice("cancelled".length) : `: ${why}`
+}
+
 /** Where the run stands. */
 function state(run: Run): State {
   const { ended, cancelled } = run
   if (ended) {
-    const why = ended.words === undefined || ended.how === "done" ? "" : `: ${clip(oneLine(safe(ended.words)), 500)}`
+    const why = ended.how === "done" ? "" : reasonOf(run, 500)
     return { head: ENDS[ended.how], more: [words(`${why}, `), instant(ended.at)] }
   }
   if (cancelled)
@@ -133,8 +140,8 @@ const ENDING: Record<keyof typeof ENDS, (said: boolean) => [head: string, next: 
 function ending(run: Run, said: boolean): (string | ReturnType<typeof words>)[] {
   const how = run.ended?.how ?? "done"
   const [head, next] = ENDING[how](said)
-  const why = how === "done" ? "" : clip(oneLine(safe(run.ended?.words ?? "")), 1000).replace(/\.$/, "")
-  return [bold(head), why === "" ? "." : `: ${why}.`, next]
+  const why = how === "done" ? "" : reasonOf(run, 1000)
+  return [bold(head), why === "" ? "." : `${why}.`, next]
 }
 
 /** Elements onto messages, in order. */
@@ -183,17 +190,14 @@ function listOf(title: string, runs: readonly Listed[], none: string): KnownBloc
 
 function entry({ run, link }: Listed): Rich {
   const { head, more } = state(run)
-  const open =
-    link !== undefined && link.startsWith("https://") && link.length < 1000
-      ? [{ type: "link" as const, url: link, text: "thread" }]
-      : []
+  const isSafe = link !== undefined && link.startsWith("https://") && link.length < 1000
   return section(
-    bold(head),
-    ` “${clip(oneLine(safe(run.title)), 120)}”`,
+    bold(clip(oneLine(safe(run.title)), 120) || "(no words)"),
+    `\n${head}`,
     ...more,
     `\n${nameOf(run.requester)} · run `,
     code(run.id),
-    ...(open.length > 0 ? [" · ", open] : []),
+    ...(isSafe ? [" · ", [{ type: "link" as const, url: link, text: "open the thread" }]] : []),
     "\n",
   )
 }

@@ -22,28 +22,48 @@ export function headline(ask: Ask, request: Pick<Request, "kind">): string {
   }
 }
 
-/** One or two words, for titles and lists. */
+/** A few words, for titles and lists. */
 export function verdict(ask: Ask, settled: Settled): string {
-  if (!settled.ok) return refusal(ask, settled)
-  if (ask.from === "doubt") return settled.choice === "again" ? "Run again" : "Was done"
-  return ask.kind === "input" || ask.kind === "question"
-    ? "Answered"
-    : ask.kind === "authorization"
-      ? "Signed in"
-      : "Approved"
+  if (ask.from === "doubt") return doubtVerdict(settled)
+  if (settled.ok) return AGREED[ask.kind]?.title ?? "Approved"
+  return REFUSED[settled.reason ?? ""] ?? "Declined"
 }
 
-function refusal(ask: Ask, settled: Settled): string {
-  if (settled.reason === "expired") return "Expired"
-  if (settled.reason === "cancelled") return "Cancelled"
-  return ask.from === "doubt" ? "Failed" : "Declined"
+/** What a yes is called, by what was asked: in a title, and before the name of who gave it. */
+const AGREED: Record<string, { title: string; by: string }> = {
+  input: { title: "Answered", by: "Answered by" },
+  question: { title: "Answered", by: "Answered by" },
+  authorization: { title: "Signed in", by: "Done, says" },
+}
+const REFUSED: Record<string, string> = { expired: "Expired", cancelled: "Cancelled" }
+
+function doubtVerdict(settled: Settled): string {
+  if (!settled.ok) return REFUSED[settled.reason ?? ""] ?? "Failed"
+  if (!settled.by) return "Outcome known"
+  return settled.choice === "again" ? "Run again" : "Was done"
 }
 
 /** Who said what and when, and what came of the call. */
 export function outcome(ask: Ask, settled: Settled): RichTextElement[] {
-  const who = settled.by ? ` by ${nameOf(settled.by)}` : ""
-  const head = settled.ok || settled.reason !== "expired" ? `${verdict(ask, settled)}${who}` : "Nobody answered in time"
-  return [...bold(head), ...words(", "), ...instant(settled.at), ...words(`. ${afterwards(ask, settled)}`)]
+  return [
+    ...bold(head(ask, settled)),
+    ...words(", "),
+    ...instant(settled.at),
+    ...words(`. ${afterwards(ask, settled)}`),
+  ]
+}
+
+function head(ask: Ask, settled: Settled): string {
+  if (settled.reason === "expired") return "Nobody answered in time"
+  if (!settled.by) return verdict(ask, settled)
+  const who = nameOf(settled.by)
+  if (ask.from === "doubt" && settled.reason !== "cancelled") return `${who} ${said(settled)}`
+  return `${settled.ok ? (AGREED[ask.kind]?.by ?? "Approved by") : `${verdict(ask, settled)} by`} ${who}`
+}
+
+function said(settled: Settled): string {
+  if (!settled.ok) return "says that it failed"
+  return settled.choice === "again" ? "wants it to run again" : "says that it was done"
 }
 
 const RAN: Record<NonNullable<Ask["ran"]>, string> = {

@@ -123,29 +123,33 @@ const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Cherokee}\p{Script=Armenian}ΑΒ�
 const POSING = /[\uFF21-\uFF3A\uFF41-\uFF5A\u{1D400}-\u{1D7FF}]/u
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-/** What a reader should be warned of before trusting their eyes, as whole sentences. */
-export function cautions(text: string): string[] {
+/** What a reader should be warned of before trusting their eyes, as whole sentences. `shown` is the text as it is shown. */
+export function cautions(text: string, shown: string): string[] {
   const found: string[] = []
-  if (visibleJson(text) !== text) found.push("It has characters that can't be seen; they are written as \\u… here.")
-  found.push(...unique(hosts(text)))
+  if (ESCAPE.test(shown) && shown !== text)
+    found.push("It has characters that can't be seen; they are written as \\u… here.")
+  const posing = hosts(text)
+  found.push(...unique(posing.map(({ host, real }) => `“${oneLine(host)}” is really the host ${real}.`)))
   const mixed = [...text.matchAll(WORD)].map(([word]) => word).filter((word) => LATIN.test(word) && FOREIGN.test(word))
-  found.push(...unique(mixed).map((word) => `“${word}” mixes letters of two alphabets that look alike.`))
+  const others = mixed.filter((word) => !posing.some(({ host }) => host.includes(word)))
+  found.push(...unique(others).map((word) => `“${oneLine(word)}” mixes letters of two alphabets that look alike.`))
   if (POSING.test(text)) found.push("It has letters that only look like ordinary Latin letters.")
   if (RIGHT_TO_LEFT.test(text))
     found.push("It has right-to-left text: parts of a line may stand in another order than they run.")
   return found
 }
 
+const ESCAPE = /\\u(?:[\da-f]{4}|\{[\da-f]+\})/
+
 const unique = (texts: string[]): string[] => [...new Set(texts)].slice(0, MAX_NAMED)
 
-function hosts(text: string): string[] {
+function hosts(text: string): { host: string; real: string }[] {
   return [...text.matchAll(HOST)].flatMap(([whole, authority]) => {
     const host = authority ?? whole
     const posing =
       authority === undefined ? /[^\0-\x7F]/.test(host) && /\.[A-Za-z]{2,63}$/.test(host) : /[^\0-\x7F]|@/.test(host)
-    if (!posing) return []
-    const real = hostOf(host)
-    return real === undefined || real === host ? [] : [`“${oneLine(host)}” is really the host ${real}.`]
+    const real = posing ? hostOf(host) : undefined
+    return real === undefined || real === host ? [] : [{ host, real }]
   })
 }
 
