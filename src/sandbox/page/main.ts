@@ -12,6 +12,7 @@ import { makeTray } from "./parts/notices.ts"
 import { makePanel } from "./parts/panel.ts"
 import { showPayload } from "./parts/payload.ts"
 import { makeSidebar } from "./parts/sidebar.ts"
+import { welcome } from "./parts/welcome.ts"
 import { channelAt, HOME, hashOf, isReply, permalink, Reading, type Spot, spotOf, threadOf } from "./scene.ts"
 import type { Names } from "./text/draw.ts"
 import * as wire from "./wire.ts"
@@ -134,12 +135,13 @@ function drawConversation(now: wire.State, names: Names, namesVersion: string): 
     payload: showPayload,
   }
   const key = `${now.me} ${channel.id}`
-  showConversation(list, key, () => showMessages(list, { messages, thread: undefined, namesVersion }, reactions))
+  const empty = welcome(channel, composer.take)
+  showConversation(list, key, () => showMessages(list, { messages, empty, thread: undefined, namesVersion }, reactions))
   composer.show({ key, label: `Message ${name}`, commands: true })
   const root = spot.thread
   if (root === undefined || threadOf(messages, root).length === 0) return
   showConversation(thread, `${key} ${root}`, () =>
-    showMessages(thread, { messages, thread: root, namesVersion }, reactions),
+    showMessages(thread, { messages, empty, thread: root, namesVersion }, reactions),
   )
   threadComposer.show({ key: `${key} ${root}`, label: "Reply…", commands: false })
 }

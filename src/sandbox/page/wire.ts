@@ -58,6 +58,9 @@ async function readState(as: string): Promise<State | undefined> {
   return state
 }
 
+/** Milliseconds. */
+const RETRY_AFTER = 1500
+
 export interface Watch {
   /** Reads again now, and tells. */
   refresh: () => void
@@ -85,17 +88,26 @@ export function watch(as: string, told: (state: State) => void, reachable: (yes:
     }
     reading = false
   }
-  const events = new EventSource(`/sandbox/events?as=${encodeURIComponent(as)}`)
   const refresh = (): void => void read()
-  events.addEventListener("change", refresh)
-  events.addEventListener("open", refresh)
-  events.addEventListener("error", () => reachable(false))
+  let events: EventSource | undefined
+  const listen = (): void => {
+    if (stopped.signal.aborted) return
+    events = new EventSource(`/sandbox/events?as=${encodeURIComponent(as)}`)
+    events.addEventListener("change", refresh)
+    events.addEventListener("open", refresh)
+    events.addEventListener("error", () => {
+      reachable(false)
+      // After some errors the browser does not try again by itself.
+      if (events?.readyState === EventSource.CLOSED) setTimeout(listen, RETRY_AFTER)
+    })
+  }
+  listen()
   refresh()
   return {
     refresh,
     stop() {
       stopped.abort()
-      events.close()
+      events?.close()
     },
   }
 }

@@ -162,6 +162,8 @@ export interface Shown {
   /** All the messages of the conversation, replies among them. */
   messages: Message[]
   thread: string | undefined
+  /** What stands where no message does. */
+  empty: Kept
   /** Changes when a name changes, so that messages that show it are drawn anew. */
   namesVersion: string
 }
@@ -197,8 +199,9 @@ export function showMessages(list: HTMLElement, shown: Shown, reactions: Reactio
   if (atEnd) list.scrollTop = list.scrollHeight
 }
 
-function conversation({ messages, namesVersion }: Shown, reactions: Reactions): Kept[] {
+function conversation({ messages, namesVersion, empty }: Shown, reactions: Reactions): Kept[] {
   const shown = messages.filter((message) => !isReply(message))
+  if (shown.length === 0) return [empty]
   const last = lastReplies(messages)
   return shown.flatMap((message, index) => {
     const before = shown[index - 1]

@@ -1,0 +1,38 @@
+/** What stands in a conversation in which nothing was said yet: how to begin. */
+import { EXAMPLES } from "../../demo/model.ts"
+import { button, el, type Kept } from "../dom.ts"
+import type { Channel } from "../wire.ts"
+
+/** `take` puts a command into the box, to be looked at and sent. */
+export function welcome(channel: Channel, take: (command: string) => void): Kept {
+  return {
+    key: "welcome",
+    version: channel.id,
+    build: () => (channel.kind === "channel" ? beginning(channel, take) : quiet(channel)),
+  }
+}
+
+const quiet = ({ name }: Channel): HTMLElement =>
+  el("div", { class: "welcome" }, el("h3", {}, name), el("p", {}, "Nothing was said here yet."))
+
+function beginning({ name }: Channel, take: (command: string) => void): HTMLElement {
+  const commands = EXAMPLES.map((text) => `/agent ${text}`)
+  return el(
+    "div",
+    { class: "welcome" },
+    el("h3", {}, `Start a run in #${name}`),
+    el("p", {}, "Say what you want done. The agent works in a thread, and where a person must agree it asks there."),
+    el("p", {}, "Then be Ada or Grace, at the lower left, and answer. Oscar may look, but has no say."),
+    el(
+      "ul",
+      { "aria-label": "Runs to try" },
+      ...commands.map((command) =>
+        el(
+          "li",
+          {},
+          button(command, {}, () => take(command)),
+        ),
+      ),
+    ),
+  )
+}
