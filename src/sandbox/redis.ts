@@ -7,6 +7,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { connect, createServer } from "node:net"
 import { join, resolve } from "node:path"
 import { needProgram } from "./program.ts"
+import { watched } from "./watched.ts"
 
 export type RedisServer = {
   url: string
@@ -63,9 +64,8 @@ export async function startRedis(program: string, options: RedisOptions): Promis
   }
 }
 
-// The watcher holds our pipe: when this process is gone, however it went, `cat` ends and the server is told to end.
-// CONT, because a stopped process would hear TERM only after it. `exec` keeps the pid, so `$$` is the server's.
-const WATCHED = `exec 3<&0; (cat <&3 >/dev/null 2>&1; kill -TERM $$; kill -CONT $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null`
+// CONT, because a stopped process would hear TERM only after it.
+const END = "kill -TERM $$; kill -CONT $$"
 
 async function launch(
   program: string,
@@ -78,7 +78,8 @@ async function launch(
   const settings = [...network, ...keeping, "--maxmemory-policy", "noeviction"]
   // Its own process group: Ctrl-C at a terminal goes to us first, and we end the server after our own work is stored.
   // The folder is the working directory and not an argument, so that blanks and quotes in its name need no care.
-  const child = spawn("sh", ["-c", WATCHED, "sh", program, ...settings, ...args], {
+  const [shell, words] = watched(program, [...settings, ...args], END)
+  const child = spawn(shell, words, {
     cwd: dir,
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
@@ -139,8 +140,12 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Two servers that append to one file would ruin it. A predecessor that is just ending is waited for. */
-async function refuseSecondServer(dir: string): Promise<void> {
+/**
+ * Two servers that append to one file would ruin it. A predecessor that is just ending is waited for.
+ *
+ * @throws Error when a server of ours uses the folder and stays.
+ */
+export async function refuseSecondServer(dir: string): Promise<void> {
   const port = Number(await readFile(join(dir, "port"), "utf8").catch(() => ""))
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return
   const until = Date.now() + 3_000
