@@ -6,6 +6,7 @@ import type { Answer } from "../core/suspension.ts"
 import { answerOf } from "../core/suspension.ts"
 import { MemoryHeld, openInOrder } from "./memory.ts"
 import type { Parked, Recorded, RunResult } from "./result.ts"
+import { parkedOf } from "./result.ts"
 
 export type Records = Map<string, Recorded>
 
@@ -42,7 +43,7 @@ export async function resumed(from: unknown, value: Answer | undefined, play: Pl
       held.answer(answer)
       return { held, records, outcome: play(held, records) }
     }
-    const again = MemoryHeld.restore(before.held.state())
+    const again = MemoryHeld.restore(parkedOf(before.held, before.records))
     return { held: again, records: before.records, outcome: play(again, before.records) }
   })
 }
