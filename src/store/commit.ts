@@ -52,7 +52,7 @@ function mustBeWhole(what: string, text: string): void {
 
 function fieldsOf(step: Step, moved: ReadonlySet<string>): string[] {
   const { run } = step
-  const fields = ["state", JSON.stringify(run), "next", nextOf(run), "format", String(run.format)]
+  const fields = ["state", JSON.stringify(run)]
   for (const [field, text] of Object.entries(step.texts)) {
     if (!moved.has(field)) fields.push(field, text)
   }
@@ -124,6 +124,7 @@ export function commitArgs(commit: Commit): string[] {
     String(index.leave.length),
     String(slots.length),
     String(commit.want.length),
+    `${step.run.format} ${nextOf(step.run)}`,
     ...fields,
     ...step.drop,
     ...entries,

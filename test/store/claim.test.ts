@@ -108,7 +108,7 @@ describe("claiming", () => {
   test("leaves runs of a newer format to a newer release, and is not held up by them", async () => {
     const [newer, ours] = [await begun(), await begun()]
     const state = JSON.stringify({ ...(await store.load(newer))?.run, format: FORMAT + 1 })
-    await redis.hset(key("run:", newer), "state", state, "format", FORMAT + 1)
+    await redis.hset(key("run:", newer), "state", state, "head", `1 token 1 ${FORMAT + 1} model`)
     await redis.zadd(key("agenda"), 1, newer)
     expect((await claimed()).id).toBe(ours)
     const idle = await store.claim("w1", 1000)

@@ -342,7 +342,7 @@ describe("what stands in Redis", () => {
 
   test("records the format, so that an older release leaves the run alone", async () => {
     const id = await begun()
-    expect(await redis.hget(key("run:", id), "format")).toBe(String(FORMAT))
+    expect((await redis.hget(key("run:", id), "head"))?.split(" ")[3]).toBe(String(FORMAT))
   })
 })
 

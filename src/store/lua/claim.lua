@@ -14,15 +14,16 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 local function claimed(id, have, previous)
   local log = {}
-  if have[3] == 'model' then log = redis.call('LRANGE', ARGV[2] .. id, 0, -1) end
-  return {'run', id, now, tonumber(have[1]), have[2], previous, log}
+  local rev, next = string.match(have[1], '^(%d+) %S+ %d+ %d+ (%S*)$')
+  if next == 'model' then log = redis.call('LRANGE', ARGV[2] .. id, 0, -1) end
+  return {'run', id, now, tonumber(rev), have[2], previous, log}
 end
 
 if ARGV[7] == '1' then
   local leased = redis.call('ZRANGEBYSCORE', KEYS[1], now, now + tonumber(ARGV[4]))
   for _, id in ipairs(leased) do
     if redis.call('HGET', ARGV[1] .. id, 'claim') == ARGV[6] then
-      return claimed(id, redis.call('HMGET', ARGV[1] .. id, 'rev', 'state', 'next'), '')
+      return claimed(id, redis.call('HMGET', ARGV[1] .. id, 'head', 'state'), '')
     end
   end
 end
@@ -37,16 +38,16 @@ for _ = 1, 1000 do
     return {'idle', now, head[2] or ''}
   end
   local run = ARGV[1] .. id
-  local have = redis.call('HMGET', run, 'rev', 'state', 'next', 'owner', 'format')
+  local have = redis.call('HMGET', run, 'head', 'state', 'owner')
   if not have[1] then
     redis.call('ZREM', KEYS[1], id)
-  elseif tonumber(have[5]) > tonumber(ARGV[5]) then
+  elseif tonumber(string.match(have[1], ' (%d+) %S*$')) > tonumber(ARGV[5]) then
     unreadable = unreadable + 1
   else
     local ends = now + tonumber(ARGV[4])
     redis.call('HSET', run, 'owner', ARGV[3], 'until', ends, 'claim', ARGV[6])
     redis.call('ZADD', KEYS[1], ends, id)
-    return claimed(id, have, have[4] or '')
+    return claimed(id, have, have[3] or '')
   end
 end
 return {'idle', now, now + 1000}

@@ -1,6 +1,9 @@
 -- Swaps revision n of a run for n+1, together with all that goes beside it. Knows nothing of what the state means, and
 -- decodes no JSON. Everything is checked before the first write, because an error later would roll nothing back.
 --
+-- A run's small fields share one, `head`: '<revision> <token of the last commit> <its time, ms> <format> <what is next>',
+-- because in a hash each field costs more than these hold.
+--
 -- KEYS 1 run (hash)   2 log (list)   3 facts (list)   4 show (hash)   5 agenda (zset)
 --      6 show agenda of the class given (zset)   7 outbox (stream)   8 index (what comes before an index' name)
 --
@@ -17,7 +20,8 @@
 --      11.. counts of arguments: 11 fields to set (field, value) · 12 fields to delete · 13 transcript entries (kind, text: '='
 --           is the entry itself, '@' the field that is moved there) · 14 facts · 15 indexes to set (name, score) ·
 --           16 indexes to leave · 17 slots (name, data) · 18 fields to return
---      19.. the arguments counted, in that order
+--      19 format of the state and what is next, as `head` ends
+--      20.. the arguments counted, in that order
 --
 -- Returns {'done' | 'yours', now, revision, fields returned, transcript}: stored now, or stored before under this token
 --         {'conflict', now, revision, state}: another revision stands (0 and no state: none)
@@ -29,8 +33,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local expected = tonumber(ARGV[2])
 local owner = ARGV[5]
-local have = redis.call('HMGET', run, 'rev', 'token', 'owner', 'until')
-local rev = tonumber(have[1] or 0)
+local have = redis.call('HMGET', run, 'head', 'owner', 'until')
+local rev, token = string.match(have[1] or '0', '^(%d+) ?(%S*)')
+rev = tonumber(rev)
 
 local function reply(word)
   local wanted, log = {}, {}
@@ -40,15 +45,15 @@ local function reply(word)
   return {word, now, expected + 1, wanted, log}
 end
 
-if have[2] == ARGV[3] then return reply('yours') end
-if owner ~= '' and have[3] ~= owner then return {'not owner', now} end
+if token == ARGV[3] then return reply('yours') end
+if owner ~= '' and have[2] ~= owner then return {'not owner', now} end
 if rev ~= expected then return {'conflict', now, rev, redis.call('HGET', run, 'state')} end
 local limit = tonumber(ARGV[4])
 if limit > 0 and now > limit then return {'late', now} end
 
 -- Where each group of arguments begins; the last are the fields to return.
 local first = {}
-local at = 19
+local at = 20
 for group = 11, 18 do
   first[group] = at
   at = at + tonumber(ARGV[group])
@@ -76,9 +81,10 @@ local function each(command, key, list, from, to)
   end
 end
 
-local leased = ARGV[6] == 'keep' or (owner == '' and have[3] and tonumber(have[4]) > now)
+local leased = ARGV[6] == 'keep' or (owner == '' and have[2] and tonumber(have[3]) > now)
 local head = math.min(first[12] - 1, first[11] + 999)
-redis.call('HSET', run, 'at', now, 'rev', expected + 1, 'token', ARGV[3], unpack(ARGV, first[11], head))
+local line = string.format('%d %s %.0f %s', expected + 1, ARGV[3], now, ARGV[19])
+redis.call('HSET', run, 'head', line, unpack(ARGV, first[11], head))
 each('HSET', run, ARGV, head + 1, first[12] - 1)
 each('HDEL', run, ARGV, first[12], first[13] - 1)
 each('HDEL', run, moved, 1, #moved)

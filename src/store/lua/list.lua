@@ -16,9 +16,9 @@ for i = 3, #ARGV do
     if best[id] then
       best[id].score = math.max(best[id].score, score)
     else
-      local have = redis.call('HMGET', ARGV[1] .. id, 'rev', 'state')
+      local have = redis.call('HMGET', ARGV[1] .. id, 'head', 'state')
       if have[1] then
-        best[id] = {score = score, rev = tonumber(have[1]), state = have[2]}
+        best[id] = {score = score, rev = tonumber(string.match(have[1], '^%d+')), state = have[2]}
         found[#found + 1] = best[id]
       else
         redis.call('ZREM', index, id)

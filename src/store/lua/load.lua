@@ -4,5 +4,5 @@
 --
 -- Returns {now, revision, state}; revision 0 and no state when there is no such run
 local time = redis.call('TIME')
-local have = redis.call('HMGET', KEYS[1], 'rev', 'state')
-return {time[1] * 1000 + math.floor(time[2] / 1000), tonumber(have[1] or 0), have[2]}
+local have = redis.call('HMGET', KEYS[1], 'head', 'state')
+return {time[1] * 1000 + math.floor(time[2] / 1000), tonumber(string.match(have[1] or '0', '^%d+')), have[2]}

@@ -7,8 +7,8 @@
 -- Returns {1 when the lease was ours or 0 when not, now, revision}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local have = redis.call('HMGET', KEYS[1], 'rev', 'owner', 'wake')
-local rev = tonumber(have[1] or 0)
+local have = redis.call('HMGET', KEYS[1], 'head', 'owner', 'wake')
+local rev = tonumber(string.match(have[1] or '0', '^%d+'))
 if have[2] ~= ARGV[2] then return {0, now, rev} end
 local score = ARGV[4]
 if rev ~= tonumber(ARGV[3]) then score = have[3] or now end

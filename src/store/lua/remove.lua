@@ -7,13 +7,14 @@
 --
 -- Returns 'removed', 'moved' when another revision stands, or 'busy' while something is still to be shown or audited
 local id = ARGV[1]
-local have = redis.call('HMGET', KEYS[1], 'rev', 'at')
-if tonumber(have[1] or 0) ~= tonumber(ARGV[2]) then return 'moved' end
-if have[1] then
+local head = redis.call('HGET', KEYS[1], 'head')
+local rev, at = string.match(head or '0', '^(%d+) ?%S* ?(%d*)')
+if tonumber(rev) ~= tonumber(ARGV[2]) then return 'moved' end
+if head then
   if redis.call('ZSCORE', KEYS[6], id) or redis.call('ZSCORE', KEYS[7], id) then return 'busy' end
   -- The outbox is in the order of time: when its first entry is younger than the run's last, none is of this run.
-  local head = redis.call('XRANGE', KEYS[8], '-', '+', 'COUNT', 1)[1]
-  if head and tonumber(string.match(head[1], '^%d+')) <= tonumber(have[2]) then return 'busy' end
+  local oldest = redis.call('XRANGE', KEYS[8], '-', '+', 'COUNT', 1)[1]
+  if oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(at) then return 'busy' end
 end
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 redis.call('ZREM', KEYS[5], id)

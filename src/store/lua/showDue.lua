@@ -22,13 +22,13 @@ for i = 1, 2 do
       if score and (not soonest or score < soonest) then soonest = score end
       break
     end
-    local have = redis.call('HMGET', ARGV[1] .. id, 'rev', 'state', 'format')
+    local have = redis.call('HMGET', ARGV[1] .. id, 'head', 'state')
     if not have[1] then
       redis.call('ZREM', KEYS[i], id)
-    elseif tonumber(have[3]) > tonumber(ARGV[3]) then
+    elseif tonumber(string.match(have[1], ' (%d+) %S*$')) > tonumber(ARGV[3]) then
       unreadable = unreadable + 1
     else
-      return {'run', id, classes[i], now, tonumber(have[1]), have[2], redis.call('HGETALL', ARGV[2] .. id)}
+      return {'run', id, classes[i], now, tonumber(string.match(have[1], '^%d+')), have[2], redis.call('HGETALL', ARGV[2] .. id)}
     end
   end
 end

@@ -5,7 +5,7 @@
 -- ARGV 1 run id   2 when, ms   3 revision rendered, '' for any
 --
 -- Returns 1 when it was put off, 0 when it stays as it is
-local rev = redis.call('HGET', KEYS[1], 'rev')
+local rev = string.match(redis.call('HGET', KEYS[1], 'head') or '', '^%d+')
 if not rev or (ARGV[3] ~= '' and rev ~= ARGV[3]) then return 0 end
 redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
 redis.call('ZREM', KEYS[3], ARGV[1])

@@ -5,7 +5,7 @@
 -- ARGV 1 run id   2 revision rendered   3 how many copies had been learnt by then ('' is none)
 --
 -- Returns 1 when it left, 0 when it stays due
-local rev = redis.call('HGET', KEYS[1], 'rev')
+local rev = string.match(redis.call('HGET', KEYS[1], 'head') or '', '^%d+')
 if rev and (rev ~= ARGV[2] or (redis.call('HGET', KEYS[2], 'learnt') or '') ~= ARGV[3]) then return 0 end
 redis.call('ZREM', KEYS[3], ARGV[1])
 redis.call('ZREM', KEYS[4], ARGV[1])
