@@ -26,14 +26,19 @@ export function connection(how: { transport: Transport; apiUrl: string; lines: n
 function overHttp(transport: Extract<Transport, { kind: "http" }>, log: Log): Connection {
   const { signingSecret, port, host } = transport
   const receiver = new HTTPReceiver({ signingSecret, port, logger: sdkLog(log) })
+  let serving = false
   return {
     receiver,
     async start() {
       const server = await receiver.start({ port, ...(host === undefined ? {} : { host }) })
+      serving = true
       const address = server.address()
       return typeof address === "object" && address !== null ? { port: address.port } : {}
     },
-    stop: () => receiver.stop(),
+    async stop() {
+      if (serving) await receiver.stop()
+      serving = false
+    },
   }
 }
 

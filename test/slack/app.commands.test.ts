@@ -96,7 +96,7 @@ describe("starting", () => {
   test("where the bot can't post ends in words to the person, and nothing goes on unseen", async () => {
     const it = await rig({ app: { lists: { ...LISTS, channels: [NO_BOT] } } })
     answerOf(await it.slack.workspace.command(ROBIN, NO_BOT, "restart web"))
-    expect(await it.told(ROBIN, "so it was cancelled")).toContain("invite")
+    expect(await it.told(ROBIN, "I can't write in this channel")).toContain("nvite me")
     const [mine] = await it.bot.store.list([`requester:T1:${ROBIN}`], 10)
     expect(mine?.run.ended?.how).toBe("cancelled")
     expect(it.logged.join("")).not.toContain("unhandled")
@@ -129,7 +129,7 @@ describe("within three seconds", () => {
     const seen = await it.slack.workspace.command(ROBIN, OPS, "restart web")
     expect(answerOf(seen)).toContain("Received.")
     expect(answerOf(seen)).not.toContain("Started")
-    await it.told(ROBIN, /^Started\. The run has/)
+    await it.told(ROBIN, /^Started\. Its message comes/)
     proxy.delay(0)
     expect(await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
     await it.slack.workspace.waitFor(() => roots(it) === 1)

@@ -8,8 +8,8 @@ import { onTestFinished } from "vitest"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
 import type { Rule } from "../../src/core/policy.ts"
-import type { Ask, Run, Step } from "../../src/core/run.ts"
-import { took } from "../../src/core/turn.ts"
+import { merge, type Ask, type Run, type Step } from "../../src/core/run.ts"
+import { suspended, took } from "../../src/core/turn.ts"
 import type { Request } from "../../src/core/suspension.ts"
 import { createLog, sdkLog } from "../../src/log.ts"
 import { ADA, GRACE, OPS, ROBIN, SRE } from "../../src/sandbox/seed.ts"
@@ -67,11 +67,15 @@ export interface Call {
   args?: unknown
   rule?: Partial<Rule>
   request?: Partial<Request>
+  /** guard unless said: then the tool itself suspends. */
+  from?: "tool"
 }
 
 export interface BotOptions {
   app?: Partial<AppOptions>
   redisUrl?: string
+  /** Signed HTTP in place of Socket Mode. */
+  http?: boolean
   /** Without the show loop nothing is posted by this process. */
   show?: boolean
 }
@@ -145,7 +149,7 @@ export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): 
     },
     async ask(id, ...calls) {
       const before = new Set(cards(slack).map(({ ts }) => ts))
-      await change(id, (state, at) => took(state, turn(calls.length === 0 ? [{}] : calls), at))
+      await change(id, (state, at) => asking(state, calls.length === 0 ? [{}] : calls, at))
       const wanted = Math.max(calls.length, 1)
       const fresh = await workspace.waitFor(() => {
         const found = cards(slack).filter(({ ts }) => !before.has(ts))
@@ -186,8 +190,16 @@ async function startBot(
   const client = slackClient({ token: botToken, apiUrl, logger: sdkLog<LogLevel>(log) })
   const home = await identify(client)
   const people = new People(client, home, { now: () => performance.now() + clock.later })
+  const { signingSecret } = slack
   const app = await startApp({
-    slack: { botToken, apiUrl, transport: { kind: "socket", appToken } },
+    slack: {
+      botToken,
+      apiUrl,
+      transport:
+        options.http === true
+          ? { kind: "http", signingSecret, port: 0, host: "127.0.0.1" }
+          : { kind: "socket", appToken },
+    },
     home,
     command: "/agent",
     lists: LISTS,
@@ -198,6 +210,7 @@ async function startBot(
     log,
     ...options.app,
   })
+  if (app.port !== undefined) slack.workspace.requestUrl = `http://127.0.0.1:${app.port}/slack/events`
   let pulse: NodeJS.Timeout | undefined
   if (options.show !== false) {
     const showing = startShow({ store, client, log, owner: randomUUID(), rates: RATES })
@@ -222,24 +235,37 @@ async function startBot(
 const cards = (slack: SandboxSlack): Message[] => slack.workspace.messages(OPS).filter(isCard)
 
 /** A model's turn in which every call is asked about. */
-function turn(calls: Call[]): Parameters<typeof took>[1] {
-  return {
-    message: JSON.stringify({ role: "assistant", content: "" }),
-    text: "The web server is stuck.",
-    usage: { prompt: 1, completion: 1 },
-    planned: calls.map(({ tool = "restart", args = { service: "web" }, rule, request }, index) => ({
-      ref: `call_${index}`,
-      tool,
-      effects: "once",
-      args: canonical(args),
-      digest: sha256(canonical(args)),
-      next: {
-        do: "ask",
-        request: { id: `pnd-${randomUUID()}`, kind: "approval", prompt: `Run ${tool}?`, ...request },
-        rule: { ...RULE, ...rule },
-      },
-    })),
-  }
+function asking(run: Run, calls: Call[], now: number): Step | undefined {
+  const hows = calls.map(({ tool = "restart", rule, request }) => ({
+    request: { id: `pnd-${randomUUID()}`, kind: "approval", prompt: `Run ${tool}?`, ...request },
+    rule: { ...RULE, ...rule },
+  }))
+  const turn = took(
+    run,
+    {
+      message: JSON.stringify({ role: "assistant", content: "" }),
+      text: "The web server is stuck.",
+      usage: { prompt: 1, completion: 1 },
+      planned: calls.map(({ tool = "restart", args = { service: "web" }, from }, index) => {
+        const how = hows[index]
+        if (!how) throw new Error("a call without a Request")
+        return {
+          ref: `call_${index}`,
+          tool,
+          effects: "once",
+          args: canonical(args),
+          digest: sha256(canonical(args)),
+          next: from === "tool" ? { do: "run" } : { do: "ask", ...how },
+        }
+      }),
+    },
+    now,
+  )
+  return calls.reduce<Step | undefined>((step, { from }, index) => {
+    const [call, how] = [step?.run.calls[index], hows[index]]
+    if (from !== "tool" || !step || !call || !how) return step
+    return merge(step, suspended(step.run, call.id, "attempt", how, now))
+  }, turn)
 }
 
 export { ADA, GRACE, OPS, ROBIN, SRE }
