@@ -72,7 +72,8 @@ async function showMasked(
   const pages = revealed(shown.text)
   const { user, channel, thread, responseUrl } = wayOf(press)
   for (const page of pages) {
-    const sent = responseUrl !== undefined && pages.length <= USES ? await respond(responseUrl, page) : undefined
+    const sent =
+      responseUrl !== undefined && pages.length <= USES ? await respond({ url: responseUrl, thread }, page) : undefined
     if (sent?.kind === "sent") continue
     const to = { channel: channel ?? user, user, ...(thread === undefined ? {} : { thread }) }
     const whispered = await whisper(front.client, to, page)

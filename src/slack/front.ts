@@ -60,7 +60,7 @@ export async function tell(
   if (channel !== undefined) {
     tries.unshift(() => whisper(client, { channel, user, ...(thread === undefined ? {} : { thread }) }, message))
   }
-  if (responseUrl !== undefined) tries.unshift(() => respond(responseUrl, message, WORD_TIMEOUT))
+  if (responseUrl !== undefined) tries.unshift(() => respond({ url: responseUrl, thread }, message, WORD_TIMEOUT))
   for (const attempt of tries) {
     const sending = await attempt()
     if (sending.kind === "sent") return true

@@ -17,10 +17,11 @@ export const personOf = ({ team = "", user, enterprise, name }: Press): Person =
 /** The same over retries and redeliveries of one press: its person and time, and what it is about. */
 export const causeOf = (press: Press, about: string): string => `${press.cause}:${about}`
 
-export const wayOf = ({ user, channel, thread, responseUrl }: Press): Way => ({
+/** On a thread's root itself the channel is where they look. */
+export const wayOf = ({ user, channel, ts, thread, responseUrl }: Press): Way => ({
   user,
   ...(channel === undefined ? {} : { channel }),
-  ...(thread === undefined ? {} : { thread }),
+  ...(thread === undefined || thread === ts ? {} : { thread }),
   ...(responseUrl === undefined ? {} : { responseUrl }),
 })
 

@@ -32,6 +32,8 @@ describe("who may", () => {
     const { id, card } = await asked(it)
     await it.press(OSCAR, card, "approve")
     await it.told(OSCAR, "You are not among those who may decide this")
+    // Where they look: in the thread.
+    expect(it.slack.workspace.ephemerals(OSCAR).map(({ thread_ts }) => thread_ts)).toEqual([card.thread_ts])
     await it.press(OSCAR, card, "decline")
     await it.slack.workspace.waitFor(() => it.slack.workspace.ephemerals(OSCAR).length === 2)
     expect(await open(it, id)).toBe(1)

@@ -80,7 +80,7 @@ describe("starting", () => {
         it.slack.workspace.deliver({ ...envelope, envelope_id: `again-${retry}`, retry_attempt: retry }),
       ),
     )
-    expect(again.map(({ acked, payload }) => [acked, payload ?? {}])).toEqual(Array(4).fill([true, {}]))
+    expect(again.map(({ acked, payload }) => [acked, payload ?? {}])).toEqual(again.map(() => [true, {}]))
     const [mine] = await it.bot.store.list([`requester:T1:${ROBIN}`], 10)
     expect(await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
     expect((await it.facts(mine?.run.id ?? "")).filter(({ what }) => what === "started")).toHaveLength(1)

@@ -104,7 +104,7 @@ describe("one organisation", () => {
 })
 
 describe("membership", () => {
-  const rule: Rule = { approvers: [SRE], selfApproval: "no", expiresIn: 1, startWithin: 1 }
+  const rule: Rule = { approvers: [SRE], selfApproval: false, expiresIn: 1, startWithin: 1 }
 
   test("of groups and channels alone is looked up; ids of people are not", async () => {
     const who = await people.who(person(ADA), [ADA, SRE, "U0NOBODY"])

@@ -207,7 +207,7 @@ async function tell(seen: Seen, { slot, word }: Extract<Act, { do: "tell" }>, de
   const { responseUrl, channel, thread, user } = word
   switch (doorOf(word, slot)) {
     case "url":
-      return respond(responseUrl ?? "", message)
+      return respond({ url: responseUrl ?? "", thread }, message)
     case "whisper":
       return whisper(
         desk.client,

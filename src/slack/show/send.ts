@@ -71,13 +71,18 @@ export function whisper(
   })
 }
 
-/** Answers by a response url, to the one person it belongs to. */
-export function respond(url: string, content: Message, timeout = CALL_TIMEOUT): Promise<Sending> {
+/** Answers by a response url, to the one person it belongs to; without the thread it would stand in the channel. */
+export function respond(
+  { url, thread }: { url: string; thread?: string | undefined },
+  content: Message,
+  timeout = CALL_TIMEOUT,
+): Promise<Sending> {
+  const place = thread === undefined ? {} : { thread_ts: thread }
   return attempt(async () => {
     const response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ response_type: "ephemeral", replace_original: false, ...quiet(content) }),
+      body: JSON.stringify({ response_type: "ephemeral", replace_original: false, ...place, ...quiet(content) }),
       redirect: "error",
       signal: AbortSignal.timeout(timeout),
     })
