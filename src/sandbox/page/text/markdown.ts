@@ -14,7 +14,9 @@ const marks = [
     { kind: "link", url: match[2] ?? "", label: match[1] ?? "", style },
   ]),
   tokens,
-  mark(/(\*\*|__)(?=\S)([\s\S]*?\S)\1/, (match, style, inside) => inside(match[2] ?? "", { ...style, bold: true })),
+  mark(/(\*\*|__)(?=\S)([\s\S]*?\S)\1(?!\*)/, (match, style, inside) =>
+    inside(match[2] ?? "", { ...style, bold: true }),
+  ),
   mark(/(?<![*\w])([*_])(?=[^\s*_])((?:[^*_\n]|\*\*)*[^\s*_])\1(?![*\w])/, (match, style, inside) =>
     inside(match[2] ?? "", { ...style, italic: true }),
   ),
