@@ -129,8 +129,9 @@ class ShardShow {
 
   /** Takes up the next run that is due. Returns for how long there is nothing to do, ms (Infinity: until woken). */
   async #next(): Promise<number> {
-    if (this.#serving.size >= AT_ONCE) return Infinity
+    // Before anything else: without it a full house would look again and again, and nothing else would run.
     this.#woken = false
+    if (this.#serving.size >= AT_ONCE) return Infinity
     if (!(await this.#leased())) return Infinity
     const due = await this.#store.show.showDue(this.#shard)
     if (!("id" in due)) return due.next === undefined ? Infinity : soon(due.next - due.now)

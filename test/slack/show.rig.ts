@@ -59,7 +59,7 @@ export interface Rig {
   /** No look at Redis any more, as between two pulses. */
   quiet(): void
   /** Resolves when nothing is left to be shown. */
-  settled(id: string): Promise<void>
+  settled(id: string, timeout?: number): Promise<void>
   /** The messages of a channel whose blocks or text hold the words. */
   messages(channel?: string, words?: string): Message[]
   cards(channel?: string): Message[]
@@ -224,7 +224,7 @@ export async function rig(
     expire: (id) => change(id, (before) => expire(before, Number.MAX_SAFE_INTEGER - 1)),
     cancel: (id) =>
       change(id, (before, now) => cancelled(before, { by: ROBIN_PERSON, via: "click", cause: randomUUID() }, now)),
-    async settled(id) {
+    async settled(id, timeout = 15_000) {
       const runs = await run(id)
       expect(runs.id).toBe(id)
       await expect
@@ -234,7 +234,7 @@ export async function rig(
             logged.filter((line) => line.startsWith("error")),
           ],
           {
-            timeout: 10_000,
+            timeout,
             interval: 20,
           },
         )

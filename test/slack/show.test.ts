@@ -388,7 +388,9 @@ describe("Slack's pace", () => {
     await expect.poll(() => limited.hits).toBe(1)
     await first.stop()
     bot.another()
-    await bot.ask(await rooted(bot), [{ args: { n: 2 } }])
+    const other = await bot.begin()
+    await expect.poll(async () => (await bot.run(other)).rooted, { timeout: 5000 }).toBe(true)
+    await bot.ask(other, [{ args: { n: 2 } }])
     await expect.poll(() => bot.cards().length).toBe(2)
     expect(limited.hits).toBe(1)
   })
@@ -408,20 +410,20 @@ describe("Slack's pace", () => {
 
   test("two hundred asks that expire at once: every card follows at Slack's pace, none is lost", async () => {
     const bot = await rig({
-      show: { rates: { "chat.postMessage": { every: 1, burst: 20 }, "chat.update": { every: 20, burst: 1 } } },
+      show: { rates: { "chat.postMessage": { every: 1, burst: 20 }, "chat.update": { every: 10, burst: 1 } } },
     })
     const ids = await Promise.all(
       Array.from({ length: 200 }, (_, n) => bot.begin({ channel: n % 2 === 0 ? OPS : AUDIT })),
     )
-    await bot.settled(ids[0] ?? "")
+    await bot.settled(ids[0] ?? "", 50_000)
     await Promise.all(ids.map((id) => bot.ask(id, [{}])))
-    await bot.settled(ids[0] ?? "")
+    await bot.settled(ids[0] ?? "", 50_000)
     expect(bot.cards().length + bot.cards(AUDIT).length).toBe(200)
     const before = updates(bot).length
 
-    bot.slack.workspace.misbehave({ method: "chat.update", do: "pace", ms: 8 })
+    bot.slack.workspace.misbehave({ method: "chat.update", do: "pace", ms: 4 })
     await Promise.all(ids.map((id) => bot.expire(id)))
-    await bot.settled(ids[0] ?? "")
+    await bot.settled(ids[0] ?? "", 50_000)
     const cards = [...bot.cards(), ...bot.cards(AUDIT)]
     expect(cards.filter((card) => buttonsOf(card).length > 0)).toEqual([])
     expect(cards.filter((card) => textOf(card).includes("Nobody answered in time"))).toHaveLength(200)
@@ -430,7 +432,7 @@ describe("Slack's pace", () => {
     expect(made.length).toBeLessThan(500)
     const refused = made.filter(({ response }) => response?.["ok"] !== true)
     expect(refused.length).toBeLessThan(10)
-  }, 60_000)
+  }, 150_000)
 })
 
 describe("several processes", () => {
@@ -440,7 +442,7 @@ describe("several processes", () => {
     const ids = await Promise.all(Array.from({ length: 5 }, () => bot.begin()))
     await Promise.all(ids.map((id) => bot.settled(id)))
     await Promise.all(ids.map((id) => bot.ask(id, [{}])))
-    await bot.settled(ids[0] ?? "")
+    await bot.settled(ids[0] ?? "", 50_000)
     expect(bot.messages()).toHaveLength(10)
     expect(bot.cards()).toHaveLength(5)
   })
@@ -466,7 +468,10 @@ test("no secret of others shows up in a message or a log", async () => {
   await bot.decide(id, request, true)
   await bot.settled(id)
   const seen = textOf(bot.slack.workspace.calls) + bot.logged.join("\n")
-  for (const secret of secrets) expect(seen).not.toContain(secret)
+  for (const secret of secrets) {
+    const at = seen.indexOf(secret)
+    expect(at === -1 ? "" : seen.slice(at - 200, at + 100)).toBe("")
+  }
   expect(textOf(bot.cards())).toContain("«masked»")
 })
 
