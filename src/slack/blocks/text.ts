@@ -103,11 +103,15 @@ function softEnd(piece: string): number {
   return word > piece.length / 2 ? word : piece.length
 }
 
-/** For what nobody decides by: the beginning of a long text, and how much is missing. */
+/** What the note about a cut costs at most. */
+const NOTE = 34
+
+/** For what nobody decides by: the beginning of a long text, and how much is missing; `max`, at least 60, is the cost of both. */
 export function clip(text: string, max: number): string {
-  const [first = "", ...rest] = chunks(text, max, true)
+  if (cost(text) <= max) return text
+  const [first = "", ...rest] = chunks(text, max - NOTE, true)
   const missing = rest.reduce((sum, piece) => sum + Array.from(piece).length, 0)
-  return missing === 0 ? first : `${first.trimEnd()} … (${count(missing, "more character")})`
+  return `${first.trimEnd()} … (${count(missing, "more character")})`
 }
 
 /** `1 value`, `2,048 values` */
@@ -129,7 +133,9 @@ export function cautions(text: string, shown: string): string[] {
   if (ESCAPE.test(shown) && shown !== text)
     found.push("It has characters that can't be seen; they are written as \\u… here.")
   const posing = hosts(text)
-  found.push(...unique(posing.map(({ host, real }) => `“${oneLine(host)}” is really the host ${real}.`)))
+  // What stands before an @ may be a password: it is not repeated here, where nothing masks it.
+  const named = posing.map(({ host, real }) => `“${oneLine(host.replace(/^.*@/su, "…@"))}” is really the host ${real}.`)
+  found.push(...unique(named))
   const mixed = [...text.matchAll(WORD)].map(([word]) => word).filter((word) => LATIN.test(word) && FOREIGN.test(word))
   const others = mixed.filter((word) => !posing.some(({ host }) => host.includes(word)))
   found.push(...unique(others).map((word) => `“${oneLine(word)}” mixes letters of two alphabets that look alike.`))
