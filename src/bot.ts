@@ -14,6 +14,7 @@ import type { Rule } from "./core/policy.ts"
 import type { Step } from "./core/run.ts"
 import type { Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
+import { auditChannel } from "./slack/audit-channel.ts"
 import { identify, slackClient } from "./slack/client.ts"
 import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
@@ -102,7 +103,8 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const people = new People(newClient(), home)
     const show = startShow({ store, client: newClient(10_000), log, owner })
     stops.push(() => show.stop())
-    const audit = startAudit({ store, client: newClient(10_000), log, owner, audit: config.audit })
+    const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
+    const audit = startAudit({ store, owner, log, channel })
     stops.push(() => audit.stop())
     const worker = startWorker({ store, owner, agent, log })
     stops.push((ms) => worker.stop(ms))
