@@ -74,13 +74,12 @@ describe.each(STYLES)("with a waitFor, on the wire of %s", (style) => {
     const id = shown?.id
     const answer = { id, ok: true, data: { by: "U1", "odd key": [1, { a: null }] }, reason: "fine" }
     const args = { item: "gpu", n: 1 }
-    const [first, retry, ...more] = buy.calls
-    expect(more).toEqual([])
-    expect(first?.args).toEqual(args)
-    expect(first?.ctx).not.toHaveProperty("answer")
-    expect(retry).toMatchObject({ args, ctx: { answer, request: shown, callId: first?.ctx?.callId } })
-    expect(retry?.ctx?.answer).toEqual(answer)
-    expect(retry?.ctx?.attempt).not.toBe(first?.ctx?.attempt)
+    expect(buy.calls.map((call) => call.args)).toEqual([args, args])
+    const [first, retry] = buy.calls.map((call) => call.ctx ?? {})
+    expect(first).not.toHaveProperty("answer")
+    expect(retry).toMatchObject({ request: shown, callId: first?.callId })
+    expect(retry?.answer).toEqual(answer)
+    expect(retry?.attempt).not.toBe(first?.attempt)
     expect(result.toolCalls).toEqual([{ name: "buy", args: { item: "gpu", n: 1 }, output: "did gpu", isError: false }])
     expect(resultsIn(style, provider.requests[1])).toEqual([sent(style, "call_1", "did gpu", false)])
   })

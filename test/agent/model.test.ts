@@ -317,6 +317,19 @@ test("an unstreamed Anthropic answer keeps odd args and everything around them",
   expect(turn.calls.map((call) => call.raw)).toEqual([args, "{}"])
 })
 
+test("an Anthropic answer that leaves out what nobody needs", async () => {
+  const { model } = await start({
+    style: "anthropic",
+    turns: [
+      {
+        body: '{"content":[{"type":"tool_use","id":"c1","name":"deploy","input":{"n":1.0}}],"stop_reason":"tool_use"}',
+      },
+    ],
+  })
+  const turn = good(await takeTurn(model, { messages: [user], tools: [deploy] }))
+  expect(turn.calls).toEqual([{ ref: "c1", tool: "deploy", raw: '{"n":1.0}', args: '{"n":1}' }])
+})
+
 test("an error in the body of a 200, and in the stream", async () => {
   const { model } = await start({
     style: "openai",
