@@ -94,6 +94,7 @@ describe("the file", () => {
         shards: 1,
         confirm: 0,
         keepEnded: 30 * 86_400_000,
+        insecure: false,
       },
       slack: {
         botToken: "xoxb-1-secret",
@@ -121,7 +122,7 @@ describe("the file", () => {
       startWithin: 900_000,
       maxAsksPerTurn: 10,
       approvals: [],
-      redis: { prefix: "countersign", shards: 1, confirm: 0, keepEnded: 30 * 86_400_000 },
+      redis: { prefix: "countersign", shards: 1, confirm: 0, keepEnded: 30 * 86_400_000, insecure: false },
     })
     expect(least.audit).toBeUndefined()
     expect(warnings).toEqual([
@@ -332,7 +333,11 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     ["audit: { channel: C1, args: plain }", ['2: audit.args must be masked or digest, not "plain".']],
     ['redis: { prefix: "a{b}" }', ['2: redis.prefix must be a word of letters, digits, _, . and -, not "a{b}".']],
     ["redis: { shards: 0 }", ["2: redis.shards must be a whole number of shards from 1 to 1024, not 0."]],
-    ["redis: { url: redis://x }", ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded.']],
+    [
+      "redis: { url: redis://x }",
+      ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded, insecure.'],
+    ],
+    ["redis: { insecure: 1 }", ["2: redis.insecure must be true or false, not 1."]],
     [
       "__proto__: { a: 1 }",
       [

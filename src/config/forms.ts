@@ -42,7 +42,7 @@ function unknownKeys(unknown: readonly string[], known: readonly string[]): stri
 }
 
 /** Whether a word is another one with at most two letters wrong, missing or added, whatever their case. */
-function alike(typed: string, name: string): boolean {
+export function alike(typed: string, name: string): boolean {
   if (name.length < 4 || typed.length > name.length + 2) return typed.toLowerCase() === name.toLowerCase()
   return distance(typed.toLowerCase(), name.toLowerCase()) <= 2
 }

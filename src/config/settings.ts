@@ -145,6 +145,8 @@ export function settings({ env, folder, secret }: Surroundings) {
         shards: count("shards", 1, 1_024, 1),
         confirm: count("replicas", 0, 100, 0),
         keepEnded: duration.prefault("30d"),
+        // A Redis on another machine without TLS or password, in a network that nobody else is in.
+        insecure: z.boolean({ error: said("true or false") }).default(false),
       },
       "{ prefix: countersign }",
     ).prefault({}),

@@ -1,0 +1,80 @@
+/**
+ * The lists of the configuration that name somebody or some place, and what is to be said of their entries when it is known
+ * how each stands. It asks nobody.
+ */
+import type { Config } from "../config.ts"
+import { type Report, together } from "./report.ts"
+
+export interface List {
+  /** Where it stands in the file. */
+  name: string
+  ids: readonly string[]
+  /** What follows when no entry of it counts, a sentence; undefined: nothing that stops the bot. */
+  otherwise?: string
+}
+
+export type Finding =
+  /** `users`: whom the entry stands for, where that is a question. */
+  | { kind: "counts"; users: ReadonlySet<string> }
+  /** There is no such thing. `words` complete a sentence that begins with the id, and hold the remedy. */
+  | { kind: "absent"; words: string }
+  /** It is there and has no effect. That can come about by itself, at any time. */
+  | { kind: "idle"; words: string }
+  /** It couldn't be looked up, because of `why`. */
+  | { kind: "unknown"; why: string }
+
+/** Who may start, decide and cancel. */
+export function listsOf({ starters, approvers, admins, approvals }: Config): List[] {
+  return [
+    { name: "starters", ids: starters, otherwise: "Nobody may start a run then." },
+    { name: "approvers", ids: approvers, otherwise: "Nobody may approve then." },
+    { name: "admins", ids: admins },
+    ...approvals.flatMap((rule, index) =>
+      rule.approvers === undefined
+        ? []
+        : [
+            {
+              name: `approvals[${index}].approvers`,
+              ids: rule.approvers,
+              otherwise: `Nobody may approve ${rule.tool} then.`,
+            },
+          ],
+    ),
+  ]
+}
+
+/** Where a run may be started, and where the audit goes. */
+export function placesOf({ channels, audit }: Config): List[] {
+  const ofAudit = { name: "audit.channel", otherwise: "The audit can't be written then." }
+  return [
+    { name: "channels", ids: channels, otherwise: "A run can be started nowhere then." },
+    ...(audit ? [{ ...ofAudit, ids: [audit.channel] }] : []),
+  ]
+}
+
+/**
+ * An id that doesn't exist is a fault: it was mistyped. One that is there without effect is a warning, because it may have
+ * come about by itself and must not keep a bot from starting that is of use to others; a fault when it leaves its list without effect.
+ */
+export function judge(lists: readonly List[], findings: ReadonlyMap<string, Finding>): Report {
+  const dead = lists.filter(
+    ({ ids }) => ids.length > 0 && ids.every((id) => ["absent", "idle"].includes(findings.get(id)?.kind ?? "unknown")),
+  )
+  const report = together()
+  const unknown = new Map<string, string[]>()
+  for (const [id, finding] of findings) {
+    const inLists = lists.filter(({ ids }) => ids.includes(id))
+    if (inLists.length === 0 || finding.kind === "counts") continue
+    if (finding.kind === "unknown") {
+      unknown.set(finding.why, [...(unknown.get(finding.why) ?? []), id])
+      continue
+    }
+    const follows = inLists.flatMap((list) => (dead.includes(list) && list.otherwise ? [list.otherwise] : []))
+    const where = inLists.map(({ name }) => name).join(", ")
+    const words = [`${where}: ${id} ${finding.words}.`, ...follows].join(" ")
+    if (finding.kind === "absent" || follows.length > 0) report.faults.push(words)
+    else report.warnings.push(words)
+  }
+  for (const [why, ids] of unknown) report.warnings.push(`${ids.join(", ")} couldn't be checked: ${why}.`)
+  return report
+}

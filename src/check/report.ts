@@ -1,0 +1,22 @@
+/**
+ * What a check found, as whole sentences: the place, what is wrong there, and its remedy. It looks at nothing itself.
+ */
+
+export interface Report {
+  /** With these the bot can't do its work. */
+  faults: string[]
+  /** What is allowed but probably not meant, what may be mended while the bot runs, and what couldn't be checked. */
+  warnings: string[]
+}
+
+export const fault = (...words: string[]): Report => ({ faults: words, warnings: [] })
+export const warning = (...words: string[]): Report => ({ faults: [], warnings: words })
+
+/** All of them as one, each sentence once. */
+export function together(...reports: readonly Report[]): Report {
+  const unique = (all: string[][]): string[] => [...new Set(all.flat())]
+  return { faults: unique(reports.map((one) => one.faults)), warnings: unique(reports.map((one) => one.warnings)) }
+}
+
+/** One line of text that others wrote, fit for a terminal: without control and format characters. */
+export const plain = (text: string): string => text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "").slice(0, 200)
