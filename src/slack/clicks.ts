@@ -26,7 +26,9 @@ export async function onClick(front: Front, body: object, ack: Ack): Promise<voi
   const reaction = await react(front, intent)
   await acked
   if (reaction && !reaction.told) await tell(front, wayOf(intent.press), note(words(reaction.said)))
-  await learnCopy(front, intent)
+  const shown = await learnCopy(front, intent)
+  if (reaction && changesMessage(reaction))
+    setTimeout(() => void assure(front, intent, reaction, shown), PATIENCE).unref()
 }
 
 type Pressed = Exclude<Intent, { kind: "none" }>
@@ -86,18 +88,44 @@ async function showMasked(
 
 const UNSHOWN: Said = { about: "not recorded" }
 
+/** Where the message stands that a press was made on, as it is noted. */
+type Noted = string | undefined
+
+const slotOf = (intent: Pressed): string => (intent.kind === "cancel" ? "root" : `card:${intent.ask}`)
+
 /** A press on a message that we don't know of (the reply to its post was lost) tells us where it stands. */
-async function learnCopy(front: Front, intent: Pressed): Promise<void> {
+async function learnCopy(front: Front, intent: Pressed): Promise<Noted> {
   const { channel, ts } = intent.press
-  if (channel === undefined || ts === undefined) return
-  const slot = intent.kind === "cancel" ? "root" : `card:${intent.ask}`
+  const slot = slotOf(intent)
   try {
-    const shown = await front.store.show.shown(intent.run)
+    const { owed, sent, copies } = await front.store.show.shown(intent.run)
+    const noted = sent.get(slot)
+    const known = noted?.includes(`"${ts}"`) === true || copies.get(slot)?.has(ts ?? "") === true
     // Only what is a message of the run can have a copy.
-    if (!shown.owed.has(slot) || shown.sent.get(slot)?.includes(`"${ts}"`)) return
-    if (shown.copies.get(slot)?.has(ts)) return
-    await front.store.show.addCopy(intent.run, slot, ts, channel)
+    if (channel !== undefined && ts !== undefined && owed.has(slot) && !known) {
+      await front.store.show.addCopy(intent.run, slot, ts, channel)
+    }
+    return noted
   } catch (error) {
     front.log.warn({ err: error, run: intent.run }, "a copy of a message could not be noted")
+    return undefined
+  }
+}
+
+/** ms after which somebody whose press was recorded, and who sees no change yet, is told in words. */
+const PATIENCE = 3000
+
+const changesMessage = ({ said, told }: Reaction): boolean =>
+  told &&
+  ((said.about === "decision" && said.outcome.kind === "recorded") ||
+    (said.about === "cancel" && said.outcome.kind === "cancelled"))
+
+/** When Slack takes no changes for a while, the person would see nothing of what they did. */
+async function assure(front: Front, intent: Pressed, { said }: Reaction, before: Noted): Promise<void> {
+  try {
+    const { sent } = await front.store.show.shown(intent.run)
+    if (sent.get(slotOf(intent)) === before) await tell(front, wayOf(intent.press), note(words(said)))
+  } catch (error) {
+    front.log.warn({ err: error, run: intent.run }, "whether a press can be seen could not be looked up")
   }
 }

@@ -13,7 +13,7 @@ function answerOf(seen: Seen): string {
   return seen.response === undefined ? "" : JSON.stringify(seen.response)
 }
 
-const agendas = async (it: Rig) => (await it.bot.store.peek()).agenda
+const agendas = async (it: Rig) => (await it.store.peek()).agenda
 const roots = (it: Rig, channel = OPS) => it.slack.workspace.messages(channel).length
 const commandOf = (it: Rig) => {
   const delivery = it.slack.workspace.deliveries.find(({ envelope }) => envelope.type === "slash_commands")
@@ -31,9 +31,9 @@ describe("starting", () => {
     expect(link).toContain(root?.ts.replace(".", ""))
     // The person's own words, as typed.
     const id = /"value":"(r[^":]+)"/.exec(JSON.stringify(root?.blocks))?.[1] ?? ""
-    expect(await it.bot.store.texts(id, ["prompt"])).toEqual(["restart <web> & *db*"])
+    expect(await it.store.texts(id, ["prompt"])).toEqual(["restart <web> & *db*"])
     expect((await it.run(id)).requester).toEqual({ team: "T1", user: ROBIN, name: "robin" })
-    expect(await it.bot.store.transcript(id)).toEqual(['{"role":"user","content":"restart <web> & *db*"}'])
+    expect(await it.store.transcript(id)).toEqual(['{"role":"user","content":"restart <web> & *db*"}'])
   })
 
   test.each([
@@ -81,8 +81,8 @@ describe("starting", () => {
       ),
     )
     expect(again.map(({ acked, payload }) => [acked, payload ?? {}])).toEqual(again.map(() => [true, {}]))
-    const [mine] = await it.bot.store.list([`requester:T1:${ROBIN}`], 10)
-    expect(await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
+    const [mine] = await it.store.list([`requester:T1:${ROBIN}`], 10)
+    expect(await it.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
     expect((await it.facts(mine?.run.id ?? "")).filter(({ what }) => what === "started")).toHaveLength(1)
     expect(roots(it)).toBe(1)
   })
@@ -97,7 +97,7 @@ describe("starting", () => {
     const it = await rig({ app: { lists: { ...LISTS, channels: [NO_BOT] } } })
     answerOf(await it.slack.workspace.command(ROBIN, NO_BOT, "restart web"))
     expect(await it.told(ROBIN, "I can't write in this channel")).toContain("nvite me")
-    const [mine] = await it.bot.store.list([`requester:T1:${ROBIN}`], 10)
+    const [mine] = await it.store.list([`requester:T1:${ROBIN}`], 10)
     expect(mine?.run.ended?.how).toBe("cancelled")
     expect(it.logged.join("")).not.toContain("unhandled")
   })
@@ -113,7 +113,7 @@ describe("starting", () => {
     })
     expect(JSON.stringify(sent.payload)).toContain("Started.")
     const prompts = await Promise.all(
-      (await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).map(({ run }) => it.bot.store.texts(run.id, ["prompt"])),
+      (await it.store.list([`requester:T1:${ROBIN}`], 10)).map(({ run }) => it.store.texts(run.id, ["prompt"])),
     )
     expect(prompts.flat()).toContain("x\u{fffd}y")
   })
@@ -131,7 +131,7 @@ describe("within three seconds", () => {
     expect(answerOf(seen)).not.toContain("Started")
     await it.told(ROBIN, /^Started\. Its message comes/)
     proxy.delay(0)
-    expect(await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
+    expect(await it.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
     await it.slack.workspace.waitFor(() => roots(it) === 1)
     await slow.stop()
     await proxy.close()
@@ -145,7 +145,7 @@ describe("within three seconds", () => {
     proxy.refuse(true)
     expect(answerOf(await it.slack.workspace.command(ROBIN, OPS, "restart web"))).toMatch(/Received|Not recorded/)
     await it.told(ROBIN, "Not recorded: nothing has changed")
-    expect(await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).toEqual([])
+    expect(await it.store.list([`requester:T1:${ROBIN}`], 10)).toEqual([])
     proxy.refuse(false)
     await cut.stop()
     await proxy.close()
@@ -164,7 +164,7 @@ describe("within three seconds", () => {
     it.slack.workspace.misbehave({ do: "drop-socket", envelope: "slash_commands", times: 1 })
     await it.slack.workspace.command(ROBIN, OPS, "restart web")
     await it.told(ROBIN, "Started")
-    expect(await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
+    expect(await it.store.list([`requester:T1:${ROBIN}`], 10)).toHaveLength(1)
   })
 
   test.each([

@@ -37,7 +37,7 @@ describe("an answer in words", () => {
     expect(it.slack.workspace.views(ADA)).toEqual([])
     const [ask] = await it.asks(id)
     expect(ask?.settled).toMatchObject({ ok: true, by: { user: ADA }, via: "form" })
-    const [answer] = await it.bot.store.texts(id, [`answer:${ask?.id}`])
+    const [answer] = await it.store.texts(id, [`answer:${ask?.id}`])
     expect(JSON.parse(answer ?? "")).toEqual({ id: ask?.id, ok: true, data: { output: words } })
     await it.slack.workspace.waitFor(() => buttonsOf(it.now(card)).length === 0)
   })

@@ -10,7 +10,7 @@ const lastOf = (it: Rig, type: Envelope["type"]): Envelope => {
   return delivery.envelope
 }
 
-const runs = async (it: Rig) => (await it.bot.store.list([`requester:T1:${ROBIN}`], 10)).length
+const runs = async (it: Rig) => (await it.store.list([`requester:T1:${ROBIN}`], 10)).length
 
 async function send(it: Rig, request: { headers: Record<string, string>; body: string }): Promise<number> {
   const response = await fetch(it.slack.workspace.requestUrl ?? "", { method: "POST", ...request })

@@ -39,6 +39,8 @@ export interface Bot {
 export interface Rig {
   slack: SandboxSlack
   prefix: string
+  /** The same Redis, to look at. */
+  store: Store
   /** The first process. */
   bot: Bot
   /** What all processes logged, one JSON text a line. */
@@ -98,6 +100,8 @@ export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): 
     mask: (text) => text,
     out: { write: (line) => logged.push(line) },
   })
+  // Of the test alone, for looking and for what a worker would commit: no process of the bot has it.
+  const store = await Store.open({ url: redisUrl(), prefix, shards: 1, confirm: 0, outbox: false })
   const another = async (more: BotOptions = {}): Promise<Bot> => {
     const bot = await startBot(slack, prefix, log, clock, { ...options, ...more, app: { ...options.app, ...more.app } })
     bots.push(bot)
@@ -106,10 +110,10 @@ export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): 
   onTestFinished(async () => {
     slack.workspace.behave()
     await Promise.all(bots.map((bot) => bot.stop()))
+    await store.close()
     await slack.close()
   })
   const bot = await another()
-  const { store } = bot
   const { workspace } = slack
 
   const change: Rig["change"] = async (id, next) => {
@@ -129,6 +133,7 @@ export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): 
   return {
     slack,
     prefix,
+    store,
     bot,
     logged,
     clock,
