@@ -38,6 +38,7 @@ const isClosed = ({ abort, drain }: Signals): boolean => abort?.aborted === true
 /** Does all that can be done for the run, calls side by side, until it waits or has ended. Rejects with the first fault. */
 export async function advance(held: Held, agent: Agent, signals: Signals = {}): Promise<void> {
   const underway = new Map<string, Promise<void>>()
+  const look = looker(held)
   const own = new AbortController()
   const abort = signals.abort ? AbortSignal.any([signals.abort, own.signal]) : own.signal
   const begin = (task: Task): void => {
@@ -51,25 +52,33 @@ export async function advance(held: Held, agent: Agent, signals: Signals = {}): 
   try {
     for (;;) {
       const run = held.run()
-      if (run.cancelled || run.ended) own.abort(new Error("the run was cancelled"))
+      if (run.cancelled && underway.size > 0) own.abort(new Error("the run was cancelled"))
       if (!isClosed(signals)) tasksOf(run, held.now()).forEach(begin)
       if (underway.size === 0) return
-      await nextOf(underway.values(), held)
+      // Until something under way is done, or the run may look different.
+      await Promise.race([...underway.values(), look.changed()])
     }
   } catch (error) {
     own.abort(error)
     await Promise.allSettled(underway.values())
     throw error
+  } finally {
+    look.end()
   }
 }
 
-/** Until something under way is done, or the run may look different. */
-async function nextOf(underway: Iterable<Promise<void>>, held: Held): Promise<void> {
-  const idle = new AbortController()
-  try {
-    await Promise.race([...underway, held.changed(idle.signal)])
-  } finally {
-    idle.abort()
+/** Waits for a change from outside once, however often things under way are done meanwhile. */
+function looker(held: Held): { changed(): Promise<void>; end(): void } {
+  const over = new AbortController()
+  let waiting: Promise<void> | undefined
+  return {
+    changed() {
+      waiting ??= held.changed(over.signal).finally(() => {
+        waiting = undefined
+      })
+      return waiting
+    },
+    end: () => over.abort("over"),
   }
 }
 
@@ -91,6 +100,12 @@ function limitOf(run: Run, agent: Agent): string | undefined {
   return undefined
 }
 
+/** Why an answer may have broken off, by the provider's word for it. */
+const CUT: Partial<Record<(Turn & { ok: true })["finish"], string>> = {
+  length: "maxOutputTokens (the model's own limit for one answer)",
+  "content-filter": "contentFilter (the provider's filter stopped the answer)",
+}
+
 async function turn(held: Held, agent: Agent, signal: AbortSignal): Promise<void> {
   const words = limitOf(held.run(), agent)
   if (words !== undefined) {
@@ -108,7 +123,8 @@ async function turn(held: Held, agent: Agent, signal: AbortSignal): Promise<void
   const planned = await plan(held.run(), agent, taken.calls)
   const message = JSON.stringify(taken.message)
   const { text, usage } = taken
-  await held.apply((run, now) => stepped(took(run, { message, text, usage, planned }, now)))
+  const cut = CUT[taken.finish]
+  await held.apply((run, now) => stepped(took(run, { message, text, usage, planned, cut }, now)))
 }
 
 async function stumble(held: Held, agent: Agent, taken: Turn & { ok: false }): Promise<void> {

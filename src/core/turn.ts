@@ -84,6 +84,8 @@ export interface Taken {
   text: string
   usage: Usage
   planned: Planned[]
+  /** The limit at which the model broke off, when it did: what it said is not a whole answer. */
+  cut?: string | undefined
 }
 
 /** A model's answer: kept whole; its calls are planned, or it is the final answer. */
@@ -97,7 +99,10 @@ export function took(run: Run, turn: Taken, now: number): Step | undefined {
   const next: Run = { ...rest, turns: run.turns + 1, usage }
   if (turn.planned.length > 0) return withCalls(next, turn, now)
   const said = step(next, now, [], { append: [turn.message], texts: { answer: turn.text } })
-  return merge(said, end(said.run, { how: "done" }, now))
+  return merge(
+    said,
+    end(said.run, turn.cut === undefined ? { how: "done" } : { how: "incomplete", words: turn.cut }, now),
+  )
 }
 
 function withCalls(run: Run, turn: Taken, now: number): Step {

@@ -213,6 +213,13 @@ describe("a run", () => {
     expect(end(life.run, { how: "failed" }, 2001)).toBeUndefined()
   })
 
+  test("whose answer was cut at the model's limit is incomplete, with what there is", () => {
+    const life = newLife()
+    const cut = commit(life, took(life.run, { ...turnOf(life.run, []), cut: "maxOutputTokens" }, 2000))
+    expect(cut.run.ended).toEqual({ how: "incomplete", at: 2000, words: "maxOutputTokens" })
+    expect(cut.texts.get("answer")).toBe("because")
+  })
+
   test("retries the model with back-off, then fails with words", () => {
     let life = newLife()
     const how = { words: "the model is overloaded", retryable: true, limit: 2 }
