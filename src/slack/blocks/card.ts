@@ -144,7 +144,7 @@ function doubtful(view: CardView): KnownBlock {
   const since = started === undefined ? [] : [words(" It started "), instant(started), words(".")]
   return rich(
     section(
-      code(visible(ask.tool)),
+      code(clip(oneLine(ask.tool), 100)),
       " was started, and whoever ran it stopped before its result arrived. It may have run wholly, in part or not at all.",
       ...since,
       " Please look where it would have left its mark, and then say what is true. It will not run again by itself.",
@@ -230,7 +230,9 @@ export function minimal(view: CardView): Message {
     const note =
       "This request does not fit into a Slack message, so it can't be approved here. Decline it, or let it expire."
     blocks.push(
-      rich(section(note, "\n", bold("Decide by "), instant(ask.expiresAt))),
+      rich(
+        section(note, "\n", bold("Decide by "), instant(ask.expiresAt), "\n", bold("May decide "), ...deciders(view)),
+      ),
       ...buttons({ ...view, paused: true }, []),
     )
   }

@@ -49,7 +49,7 @@ export const rich = (...elements: Rich[]): RichTextBlock => ({ type: "rich_text"
 
 export const header = (text: string): HeaderBlock => ({
   type: "header",
-  text: { type: "plain_text", text: clip(oneLine(text), 140), emoji: false },
+  text: { type: "plain_text", text: clip(oneLine(text), 150), emoji: false },
 })
 
 /** In the reader's own time and, beside it, in UTC, which is the same for everybody. Beyond what clocks can name: in words. */
@@ -91,7 +91,7 @@ export function button(how: {
     action_id: how.id,
     text: { type: "plain_text", text: how.text, emoji: false },
     value: how.value,
-    accessibility_label: clip(oneLine(how.label), 40).slice(0, 75),
+    accessibility_label: clip(oneLine(how.label), 75),
     ...(how.style ? { style: how.style } : {}),
   }
 }

@@ -35,11 +35,11 @@ const UNSEEN = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_I
 
 /** Invisible characters where they belong: inside an emoji, between joining letters; else such a character itself. */
 const HIDDEN = new RegExp(
-  [
+  `(?=[^ -~])(?:${[
     String.raw`(?<emoji>\p{RGI_Emoji})`,
-    String.raw`(?<join>(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F|(?<=[${JOINING}\p{M}])[\u200C\u200D](?=[${JOINING}]))`,
+    String.raw`(?<join>(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F|(?<=[0-9#*])\uFE0F(?=\u20E3)|(?<=[${JOINING}\p{M}])[\u200C\u200D](?=[${JOINING}]))`,
     `[${UNSEEN}]`,
-  ].join("|"),
+  ].join("|")})`,
   "gv",
 )
 const STACKED = /(\p{M}{4})(\p{M}+)/gu
@@ -77,13 +77,15 @@ const UNIT = new RegExp(
   "gv",
 )
 
+const PLAIN = /^[\w ,.:;=/()[\]{}'-]$/
+
 /** Cuts text into pieces of at most `max` cost; together they are the text. `soft` cuts after a line or word where it can. */
 export function chunks(text: string, max: number, soft = false): string[] {
   const pieces: string[] = []
   let piece = ""
   let spent = 0
   for (const [unit] of text.matchAll(UNIT)) {
-    const price = cost(unit)
+    const price = PLAIN.test(unit) ? 1 : cost(unit)
     if (spent + price > max && piece !== "") {
       const end = soft ? softEnd(piece) : piece.length
       pieces.push(piece.slice(0, end))

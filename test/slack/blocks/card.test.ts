@@ -1,0 +1,333 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { canonical } from "../../../src/core/digest.ts"
+import type { Ask, Settled } from "../../../src/core/run.ts"
+import { argsMessages, card, minimal, type CardView } from "../../../src/slack/blocks/card.ts"
+import { fits, type Message } from "../../../src/slack/blocks/limits.ts"
+import { sampleRun, sampleView } from "../../../src/slack/blocks/samples.ts"
+import { visibleJson } from "../../../src/slack/blocks/text.ts"
+import { checkBlocks } from "../../../src/sandbox/validate.ts"
+import { ATTACKS, hostile, live, nodes, readable } from "./hostile.ts"
+
+const idsOf = (message: Message): unknown[] =>
+  nodes(message.blocks).flatMap((node) => (node.type === "button" ? [node["action_id"]] : []))
+const json = (args: unknown): string => canonical(args)
+const preformatted = (message: Message): string =>
+  nodes(message.blocks)
+    .filter((node) => node.type === "rich_text_preformatted")
+    .map((node) =>
+      nodes(node["elements"])
+        .map((element) => element["text"])
+        .join(""),
+    )
+    .join("\n")
+const settled = (change: Partial<Settled> = {}): Partial<Ask> => ({
+  settled: {
+    ok: true,
+    by: { team: "T0HOME", user: "U0BEN", name: "Ben" },
+    via: "click",
+    at: Date.UTC(2026, 10, 29, 11, 35),
+    cause: "c",
+    ...change,
+  },
+})
+const asking = (kind: string, more: object = {}): CardView =>
+  sampleView({}, { from: "tool" }, { kind, prompt: "Go?", ...more })
+
+describe("the args", () => {
+  test("stand on the card whole, as the canonical text that runs, keys and trailing blanks and all", () => {
+    const args = json({ argv: ["git ", "status"], cwd: "/x", env: { PATH: "/evil" } })
+    expect(preformatted(card(sampleView({ args })))).toBe(args)
+  })
+
+  test.each(ATTACKS)("%j is text and nothing more", (attack) => {
+    const args = json({ command: attack })
+    const message = card(sampleView({ args }))
+    expect(JSON.parse(preformatted(message))).toEqual({ command: attack })
+    expect(live(message).map((node) => node.type)).toEqual(["date", "button", "button"])
+  })
+
+  test("with hidden characters show them, and the card says so", () => {
+    const args = json({ host: "a\u202eb", tag: "\u{e0041}" })
+    expect(preformatted(card(sampleView({ args })))).toBe(String.raw`{"host":"a\u202eb","tag":"\udb40\udc41"}`)
+    expect(readable(card(sampleView({ args })))).toContain("characters that can't be seen")
+  })
+
+  test("with a host that poses as another name the real one", () => {
+    expect(readable(card(sampleView({ args: json({ url: "https://аpple.com" }) })))).toContain("xn--pple-43d.com")
+  })
+
+  test("with secrets are masked everywhere, counted, and can be shown", () => {
+    const secrets = {
+      command: "curl -H 'Authorization: Bearer xoxb-1111-2222-abc' postgres://u:p4ss@h",
+      key: "-----BEGIN PRIVATE KEY-----\nMIIEvQ\n-----END PRIVATE KEY-----",
+    }
+    const view = sampleView(
+      {
+        args: json(secrets),
+        why: `because password=hunter2 ${secrets.command}`,
+        run: { ...sampleRun, title: secrets.command },
+      },
+      {},
+      { prompt: secrets.command },
+    )
+    for (const message of [card(view), minimal(view), card({ ...view, ask: { ...view.ask, ...settled() } })]) {
+      expect(JSON.stringify(message)).not.toMatch(/1111|p4ss|MIIEvQ|hunter2/)
+    }
+    expect(readable(card(view))).toContain("3 values masked")
+    expect(idsOf(card(view))).toEqual(["approve", "decline", "reveal"])
+  })
+})
+
+describe("args too long for the card", () => {
+  const command = `echo ok${" ".repeat(4000)}; rm -rf /data; ${"word ".repeat(2000)}`
+  const view = sampleView({ args: json({ command }) })
+
+  test("stand in the thread whole, in order, with fingerprint and length", () => {
+    const messages = argsMessages(view)
+    expect(messages.map(preformatted).join("")).toBe(view.args)
+    for (const message of messages) {
+      expect(fits(message)).toEqual([])
+      expect(checkBlocks(structuredClone(message.blocks))).toMatchObject({ ok: true })
+      expect(readable(message)).toContain(view.ask.digest.slice(0, 12))
+      expect(readable(message)).toContain(view.args.length.toLocaleString("en-US"))
+    }
+  })
+
+  test("are not shown in part on the card, and it offers no yes before all of them stand", () => {
+    const before = card(view)
+    expect(preformatted(before)).toBe("")
+    expect(readable(before)).toContain(view.args.length.toLocaleString("en-US"))
+    expect(idsOf(before)).toEqual(["decline"])
+    expect(idsOf(card({ ...view, argsPosted: true }))).toEqual(["approve", "decline"])
+  })
+
+  test("nothing is posted for args that the card has room for", () => {
+    expect(argsMessages(sampleView())).toEqual([])
+  })
+
+  test("stay the same messages when the ask is settled or all is posted", () => {
+    expect(argsMessages({ ...view, argsPosted: true, ask: { ...view.ask, ...settled() } })).toEqual(argsMessages(view))
+  })
+
+  test("a tool's long question and details are put the same way", () => {
+    const long = sampleView({}, { from: "tool" }, { prompt: "why? ".repeat(1000), data: { table: "x".repeat(3000) } })
+    const text = argsMessages(long).map(preformatted).join("")
+    expect(text).toContain("why? ".repeat(1000).trimEnd())
+    expect(text).toContain("x".repeat(3000))
+    expect(idsOf(card(long))).toEqual(["decline"])
+  })
+})
+
+describe("whatever the texts", () => {
+  const view = fc.record({
+    args: fc.dictionary(hostile, fc.oneof(hostile, fc.integer(), fc.array(hostile, { maxLength: 3 })), { maxKeys: 4 }),
+    prompt: hostile,
+    why: hostile,
+    title: hostile,
+    name: hostile,
+    tool: hostile,
+    from: fc.constantFrom<Ask["from"]>("guard", "tool", "doubt"),
+    kind: fc.constantFrom("approval", "input", "authorization", "question", "other"),
+    mention: fc.boolean(),
+    posted: fc.boolean(),
+    done: fc.constantFrom(undefined, true, false),
+    note: hostile,
+  })
+
+  test("a card fits, has no element made of foreign text, and offers a yes only when all can be read", () => {
+    fc.assert(
+      fc.property(view, (it) => {
+        const wellFormed = JSON.parse(JSON.stringify(it).toWellFormed()) as typeof it
+        const args = canonical(wellFormed.args)
+        const made = sampleView(
+          {
+            args,
+            why: it.why,
+            run: {
+              ...sampleRun,
+              title: it.title.slice(0, 150),
+              requester: { team: "T0HOME", user: "U0ANA", name: it.name },
+            },
+            names: { S0SRE: it.name, U0BEN: it.name },
+            mention: it.mention,
+            argsPosted: it.posted,
+          },
+          {
+            tool: it.tool,
+            from: it.from,
+            ...(it.done === undefined ? {} : settled({ ok: it.done, by: { team: "T", user: "U0BEN", name: it.name } })),
+          },
+          { kind: it.kind, prompt: it.prompt, data: { note: wellFormed.note } },
+        )
+        const message = card(made)
+        expect(fits(message)).toEqual([])
+        expect(checkBlocks(structuredClone(message.blocks))).toMatchObject({ ok: true })
+        expect(message.text).not.toMatch(/[<>\n]/)
+        const extra = live(message).filter((node) => node.type !== "date" && node.type !== "button")
+        const pinged = it.mention && it.done === undefined
+        expect(extra).toEqual(
+          pinged
+            ? [
+                { type: "usergroup", usergroup_id: "S0SRE" },
+                { type: "user", user_id: "U0BEN" },
+              ]
+            : [],
+        )
+        const offersYes = idsOf(message).some((id) => id !== "decline" && id !== "reveal" && id !== "failed")
+        const inThread = argsMessages(made)
+        if (offersYes) expect(inThread.length === 0 || it.posted).toBe(true)
+        if (it.done !== undefined) expect(idsOf(message)).toEqual([])
+        for (const part of inThread) {
+          expect(fits(part)).toEqual([])
+          expect(live(part)).toEqual([])
+        }
+      }),
+      { numRuns: 80 },
+    )
+  })
+
+  test("what is shown of args without secrets is, parsed, what runs", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.string(),
+          fc.oneof(fc.string({ unit: "grapheme" }), fc.double({ noNaN: true, noDefaultInfinity: true })),
+        ),
+        (value) => {
+          const args = canonical(JSON.parse(JSON.stringify(value).toWellFormed()))
+          const made = sampleView({ args })
+          const message = card(made)
+          if (readable(message).includes("masked")) return
+          const text = preformatted(message) || argsMessages(made).map(preformatted).join("")
+          expect(text).toBe(visibleJson(args))
+          expect(JSON.parse(text)).toEqual(JSON.parse(args))
+        },
+      ),
+    )
+  })
+})
+
+describe("who and when", () => {
+  test("the first card of a turn pings those who may decide; no other does", () => {
+    const pings = (message: Message) => live(message).filter(({ type }) => type === "user" || type === "usergroup")
+    expect(pings(card(sampleView({ mention: true })))).toEqual([
+      { type: "usergroup", usergroup_id: "S0SRE" },
+      { type: "user", user_id: "U0BEN" },
+    ])
+    expect(pings(card(sampleView()))).toEqual([])
+    expect(readable(card(sampleView()))).toContain("SRE on call (S0SRE), Ben Okafor (U0BEN)")
+    expect(pings(card(sampleView({ mention: true }, settled())))).toEqual([])
+  })
+
+  test("the deadline is a date of Slack's with UTC beside it", () => {
+    expect(live(card(sampleView()))[0]).toEqual({
+      type: "date",
+      timestamp: 1_795_955_400,
+      format: "{date_short_pretty} at {time}",
+      fallback: "2026-11-29 12:30 UTC",
+    })
+    expect(readable(card(sampleView()))).toContain("(2026-11-29 12:30 UTC)")
+  })
+
+  test.each([253_402_300_799_000, Number.MAX_SAFE_INTEGER])(
+    "a deadline in %d ms is shown as well as can be",
+    (expiresAt) => {
+      const message = card(sampleView({}, { expiresAt }))
+      expect(fits(message)).toEqual([])
+      expect(checkBlocks(structuredClone(message.blocks))).toMatchObject({ ok: true })
+      expect(readable(message)).toMatch(/Decide by .*(9999-12-31 23:59 UTC|the end of time)/)
+    },
+  )
+
+  test("confirming alone names the requester; an empty list says that nobody can", () => {
+    const rule = sampleView().ask.rule
+    expect(readable(card(sampleView({}, { rule: { ...rule, selfApproval: "confirm" } })))).toContain(
+      "Ana Ruiz (U0ANA), who asked",
+    )
+    expect(readable(card(sampleView({}, { rule: { ...rule, approvers: [] } })))).toContain("nobody")
+    expect(readable(card(sampleView({}, { rule: { ...rule, selfApproval: true } })))).not.toContain("may only decline")
+  })
+
+  test("many approvers are counted, not cut without a word", () => {
+    const approvers = Array.from({ length: 40 }, (_, n) => `U${String(n).padStart(3, "0")}`)
+    const message = card(sampleView({}, { rule: { ...sampleView().ask.rule, approvers } }))
+    expect(readable(message)).toContain("and 28 more")
+  })
+})
+
+describe("what can be pressed", () => {
+  test.each<[string, CardView, string[]]>([
+    ["an approval", sampleView(), ["approve", "decline"]],
+    ["a tool's approval", asking("approval"), ["approve", "decline"]],
+    ["a sign-in", asking("authorization", { url: "https://login.example" }), ["approve", "decline"]],
+    ["a question", asking("question"), ["answer", "decline"]],
+    ["an input", asking("input"), ["answer", "decline"]],
+    ["any other kind", asking("handshake"), ["approve", "decline"]],
+    ["an answer in fields", asking("input", { data: { schema: { type: "object", properties: {} } } }), ["decline"]],
+    ["a guard whatever its kind", sampleView({}, { from: "guard" }, { kind: "input" }), ["approve", "decline"]],
+    ["a doubt", sampleView({}, { from: "doubt" }, { kind: "doubt" }), ["done", "again", "failed"]],
+    ["anything while paused", sampleView({ paused: true }), ["decline"]],
+    ["an id too long for a button", sampleView({}, { id: "x".repeat(2000) }), []],
+  ])("for %s", (_, view, ids) => {
+    expect(idsOf(card(view))).toEqual(ids)
+    expect(fits(card(view))).toEqual([])
+  })
+
+  test("nothing on a settled card, which says who, what, when and what came of it", () => {
+    const message = card(sampleView({}, { ...settled(), ran: "error" }))
+    expect(live(message).map(({ type }) => type)).toEqual(["date"])
+    expect(readable(message)).toContain("Approved by Ben (U0BEN), ")
+    expect(readable(message)).toContain("(2026-11-29 11:35 UTC). The call ran and ended with an error.")
+  })
+
+  test("every button has a label that says which call it is about", () => {
+    const buttons = nodes(card(sampleView({ args: '{"password":"x1"}' })).blocks).filter(
+      ({ type }) => type === "button",
+    )
+    expect(buttons).toHaveLength(3)
+    for (const button of buttons) expect(button["accessibility_label"]).toMatch(/: restart$/)
+  })
+
+  test("no button opens an address", () => {
+    const message = card(asking("authorization", { url: "https://login.example" }))
+    expect(nodes(message.blocks).filter((node) => node.type === "button" && "url" in node)).toEqual([])
+  })
+})
+
+describe("an address to open", () => {
+  const links = (url: string) => live(card(asking("authorization", { url }))).filter(({ type }) => type === "link")
+
+  test("is a link that shows all of itself", () => {
+    const url = "https://login.example/device?state=9f8e&scope=a%20b#x"
+    expect(links(url)).toEqual([{ type: "link", url, text: url }])
+  })
+
+  test("shows the host as it really is", () => {
+    expect(links("https://аpple.com/")).toEqual([
+      { type: "link", url: "https://xn--pple-43d.com/", text: "https://xn--pple-43d.com/" },
+    ])
+    expect(readable(card(asking("authorization", { url: "https://аpple.com/" })))).toContain("really the host xn--")
+  })
+
+  test("without encryption is text, with a warning", () => {
+    expect(links("http://login.example/")).toEqual([])
+    expect(readable(card(asking("authorization", { url: "http://login.example/" })))).toMatch(
+      /http:\/\/login\.example\/[^]*not encrypted/,
+    )
+  })
+
+  test("with a secret in it is masked text", () => {
+    const message = card(asking("authorization", { url: "https://login.example/?access_token=abc123" }))
+    expect(JSON.stringify(message)).not.toContain("abc123")
+    expect(live(message).filter(({ type }) => type === "link")).toEqual([])
+  })
+})
+
+test("a prompt of 3,000 characters with many to escape still fits, open and settled", () => {
+  const prompt = `${">".repeat(20)}&&${"x".repeat(2978)}`
+  const view = sampleView({}, { from: "tool" }, { prompt })
+  expect(readable(card(view))).toContain(prompt)
+  expect(fits(card(view))).toEqual([])
+  expect(fits(card({ ...view, ask: { ...view.ask, ...settled() } }))).toEqual([])
+})
