@@ -26,7 +26,7 @@ const GROUPED_FOR = 5 * 60_000
 /** Whether a message goes under the heading of the one before it. */
 function follows(message: Message, before: Message | undefined): boolean {
   if (before === undefined || before.deleted === true || message.user !== before.user) return false
-  if (message.ephemeral !== before.ephemeral || (before.reply_count ?? 0) > 0) return false
+  if (message.ephemeral === true || before.ephemeral === true || (before.reply_count ?? 0) > 0) return false
   const [then, now] = [timeOf(before.ts), timeOf(message.ts)]
   return now.getTime() - then.getTime() < GROUPED_FOR && then.toDateString() === now.toDateString()
 }
@@ -41,9 +41,11 @@ function heading(message: Message, name: string): HTMLElement {
   )
 }
 
-function stampOf({ ts }: Message): HTMLElement {
+/** In the narrow margin there is no room for AM and PM. */
+function stampOf({ ts }: Message, narrow = false): HTMLElement {
   const at = timeOf(ts)
-  return el("time", { datetime: at.toISOString(), title: fullDate(at) }, clock(at))
+  const text = narrow ? clock(at).replace(/\s[AP]M$/, "") : clock(at)
+  return el("time", { datetime: at.toISOString(), title: fullDate(at) }, text)
 }
 
 function body(message: Message, { names, press }: Reactions): HTMLElement {
@@ -108,7 +110,7 @@ interface Drawn {
 function build({ message, compact, inThread, last }: Drawn, reactions: Reactions): HTMLElement {
   const kind = [message.ephemeral === true && "ephemeral", compact && "compact"].filter(Boolean).join(" ")
   const name = reactions.names.of(message.user) ?? message.username
-  const side = compact ? stampOf(message) : avatar(message.user, name, message.is_bot)
+  const side = compact ? stampOf(message, true) : avatar(message.user, name, message.is_bot)
   return el(
     "article",
     {
