@@ -1,67 +1,47 @@
 /**
- * Carries facts from the outbox to the audit channel: complete, in order, at least once, at Slack's pace. A shard is
- * audited by one process at a time; the cursor in Redis tells the next one where to go on. Knows no Slack method.
+ * The audit: takes every fact from the outbox to the audit channel as a numbered line, in order and at least once, and
+ * goes on where it, or another process, stopped. It knows no Slack: how lines are posted is given.
  */
-import { setTimeout as delay } from "node:timers/promises"
-import { sha256 } from "../core/digest.ts"
 import type { Fact } from "../core/fact.ts"
-import type { Run, Step } from "../core/run.ts"
-import type { Log } from "../log.ts"
 import type { Outgoing } from "../store/outbox.ts"
-import type { Store } from "../store/store.ts"
-import { checkpointOf, lineOf } from "./lines.ts"
-import type { Reached } from "./lines.ts"
+import type { Peek, Store } from "../store/store.ts"
+import { fold } from "./journal.ts"
+import { bareLine, checkpointLine, lineOf, type Beside } from "./line.ts"
 
-/** What came of posting a message of lines. */
-export type Posted = { kind: "posted" } | { kind: "limited"; retryAfterMs: number } | { kind: "failed"; error: string }
-
-/** The audit channel: whoever implements it makes a message of the lines, in which nothing is parsed. */
-export interface AuditChannel {
-  post(lines: readonly string[]): Promise<Posted>
-  /** Whether args may be read there. */
-  showsArgs(): Promise<boolean>
-}
+/** What came of posting lines. `content`: these very lines are refused, others may not be. */
+export type Posted =
+  | { kind: "sent" }
+  | { kind: "limited"; retryAfter: number }
+  | { kind: "failed"; error: string; content: boolean }
 
 export interface AuditOptions {
   store: Store
+  /** Posts lines as one message, made once; resolves in less than `LEASE`. */
+  post: (lines: readonly string[]) => Promise<Posted>
+  /** Names this process in the lease. */
   owner: string
-  log: Log
-  /** Without one there is no outbox: facts go to the log alone. */
-  channel: AuditChannel | undefined
-  /** ms between two messages. */
+  log: { warn(about: object, words: string): void; error(about: object, words: string): void }
+  /** Whether lines may hold args and prompts, masked; asked again and again, since a channel can be opened. */
+  mayHoldArgs: () => Promise<boolean>
+  /** ms from one message to the next: lines that come meanwhile go together. */
   every?: number
+  /** Lines from one checkpoint to the next. */
+  checkpointEvery?: number
 }
 
 export interface Audit {
-  /** This process committed a step: its facts are logged, and are on their way to the channel. */
-  committed(id: string, step: Step): void
-  /** What a look at Redis found. */
-  tick(seen: { outbox: number }): void
+  /** Something was committed here. */
+  wake(): void
+  tick(peeked: Pick<Peek, "outbox">): void
   stop(): Promise<void>
 }
 
-/** Facts in one message: with a checkpoint and the longest lines it still fits. */
-const BATCH = 7
-const LEASE = 30_000
-const EVERY = 1100
-/** A checkpoint stands behind every so many lines. */
-const CHECKPOINT_EVERY = 50
-/** How long to wait after a failure, ms: a channel that is gone or closed needs a person. */
-const FAILED_AGAIN = 15_000
-
-/** Starts carrying. The caller ticks it once a second. */
-export function startAudit({ store, owner, log, channel, every = EVERY }: AuditOptions): Audit {
-  const journal = log.child({}, { level: "info" })
-  const shards = channel
-    ? Array.from({ length: store.shards }, (_, shard) => new ShardAudit({ store, owner, log, channel, every }, shard))
-    : []
+export function startAudit(options: AuditOptions): Audit {
+  const shards = Array.from({ length: options.store.shards }, (_, shard) => new ShardAudit(options, shard))
   return {
-    committed(_id, { facts }) {
-      for (const fact of facts) journal.info({ fact }, "fact")
-      if (facts.length > 0) for (const shard of shards) shard.wake()
-    },
+    wake: () => shards.forEach((shard) => shard.wake()),
     tick({ outbox }) {
-      if (outbox > 0) for (const shard of shards) shard.wake()
+      if (outbox > 0) shards.forEach((shard) => shard.wake())
     },
     async stop() {
       await Promise.all(shards.map((shard) => shard.stop()))
@@ -69,99 +49,212 @@ export function startAudit({ store, owner, log, channel, every = EVERY }: AuditO
   }
 }
 
-type Parts = Required<Omit<AuditOptions, "channel">> & { channel: AuditChannel }
+const LEASE = 15_000
+/** Slack lets about one message a second into a channel. */
+const EVERY = 1200
+const CHECKPOINT_EVERY = 100
+const CHECKPOINT_AFTER = 3_600_000
+/** The most that goes into one message: facts, and what their lines cost of Slack's limits. */
+const LINES = 20
+const ROOM = 7500
+
+/** How far a shard's audit came; stored as text fields. */
+interface Reached {
+  /** The last entry of the outbox that was posted. */
+  cursor: string
+  lines: number
+  root: string
+  /** Lines at the last checkpoint, and when that was. */
+  checkpoint: number
+  checkpointAt: number
+}
+
+interface Batch {
+  lines: string[]
+  reached: Reached
+}
 
 class ShardAudit {
-  readonly #parts: Parts
+  readonly #options: AuditOptions
+  readonly #store: Store
   readonly #shard: number
-  readonly #stopping = new AbortController()
-  #working: Promise<void> | undefined
-  /** Not before this by `performance.now()`: the pace, or Slack's own wish. */
-  #notBefore = 0
-  #complained = ""
+  readonly #loop: Promise<void>
+  /** After a refusal of what lines hold: one at a time, then the bare one. */
+  #caution: "none" | "single" | "bare" = "none"
+  #fails = 0
+  #leasedUntil = 0
+  #stopped = false
+  #woken = true
+  #wake: () => void = () => undefined
 
-  constructor(parts: Parts, shard: number) {
-    this.#parts = parts
+  constructor(options: AuditOptions, shard: number) {
+    this.#options = options
+    this.#store = options.store
     this.#shard = shard
+    this.#loop = this.#run()
   }
 
   wake(): void {
-    if (this.#stopping.signal.aborted) return
-    this.#working ??= this.#work()
-      .catch((error: unknown) =>
-        this.#parts.log.error({ err: error }, "the audit stumbled; going on with the next tick"),
-      )
-      .finally(() => {
-        this.#working = undefined
-      })
+    this.#woken = true
+    this.#wake()
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort()
-    await this.#working
-    // Whoever comes next need not wait for the lease to lapse.
-    await this.#parts.store.lease(this.#shard, "audit", this.#parts.owner, 1).catch(() => false)
+    this.#stopped = true
+    this.wake()
+    await this.#loop
+    if (this.#leasedUntil <= performance.now()) return
+    await this.#store.lease(this.#shard, "audit", this.#options.owner, 1).catch(() => false)
   }
 
-  /** Batch after batch, until the outbox is empty or another process has the lease. */
-  async #work(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      const wait = this.#notBefore - performance.now()
-      // Cut short by stop(), and then the loop ends.
-      if (wait > 0) await delay(wait, undefined, { signal, ref: false }).catch(() => undefined)
-      if (signal.aborted || !(await this.#batch())) return
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        this.#woken = false
+        // Facts come in groups; a little patience makes one message of them. No wake-up shortens it.
+        await this.#pause(await this.#next())
+        if (!this.#woken) await this.#untilWoken()
+      } catch (error) {
+        this.#options.log.error({ err: error, shard: this.#shard }, "the audit was interrupted; it goes on by itself")
+        this.wake()
+        await this.#pause(1000)
+      }
     }
   }
 
-  /** One message. False when there is nothing (for us) to do. */
-  async #batch(): Promise<boolean> {
-    const { store, owner, channel, every } = this.#parts
-    if (!(await store.lease(this.#shard, "audit", owner, LEASE))) return false
-    const { cursor = "", count = "0", root = "" } = await store.outbox.audit(this.#shard)
-    const entries = await store.outbox.read(this.#shard, cursor, BATCH)
-    const last = entries.at(-1)
-    if (!last) return false
-    const { lines, reached } = await this.#linesOf(entries, { count: Number(count), root })
-    const posted = await channel.post(lines)
-    this.#notBefore = performance.now() + every
-    if (posted.kind !== "posted") return this.#putOff(posted)
-    this.#complained = ""
-    const fields = { cursor: last.entry, count: String(reached.count), root: reached.root }
-    return store.outbox.advance(this.#shard, owner, fields, last.entry)
+  /** Posts the next lines. Returns how long to wait before the next message, ms. */
+  async #next(): Promise<number> {
+    const every = this.#options.every ?? EVERY
+    if (!(await this.#leased())) return every
+    const reached = reachedOf(await this.#store.outbox.audit(this.#shard))
+    const count = this.#caution === "none" ? LINES : 1
+    const entries = await this.#store.outbox.read(this.#shard, reached.cursor, count)
+    if (entries.length === 0) return 0
+    const hold = (await this.#store.show.paceUntil(`audit:${this.#shard}`)) - (await this.#store.now())
+    this.wake()
+    if (hold > 0) return Math.min(hold, 60_000)
+    const batch = await this.#batch(reached, entries)
+    return this.#posted(batch, await this.#options.post(batch.lines))
   }
 
-  async #linesOf(entries: readonly Outgoing[], from: Reached): Promise<{ lines: string[]; reached: Reached }> {
-    const lines: string[] = []
-    let { count, root } = from
-    const showsArgs = await this.#parts.channel.showsArgs()
-    for (const { run, fact: text } of entries) {
+  async #posted({ reached }: Batch, posted: Posted): Promise<number> {
+    const { log, owner, every = EVERY } = this.#options
+    if (posted.kind === "sent") {
+      this.#fails = 0
+      this.#caution = "none"
+      const kept = await this.#store.outbox.advance(this.#shard, owner, fieldsOf(reached), reached.cursor)
+      if (!kept) this.#leasedUntil = 0
+      return every
+    }
+    if (posted.kind === "limited") {
+      await this.#store.show.setPace(`audit:${this.#shard}`, (await this.#store.now()) + posted.retryAfter)
+      return every
+    }
+    if (posted.content && this.#caution !== "bare") {
+      log.warn({ shard: this.#shard, error: posted.error }, "lines of the audit were refused; they go one by one")
+      this.#caution = this.#caution === "none" ? "single" : "bare"
+      return every
+    }
+    this.#fails += 1
+    log.error(
+      { shard: this.#shard, error: posted.error },
+      "the audit channel takes no lines; nothing is lost, it is tried again",
+    )
+    return Math.min(1000 * 2 ** Math.min(this.#fails, 6), 60_000)
+  }
+
+  /** As many lines as fit into one message, and how far they bring us. */
+  async #batch(from: Reached, entries: readonly Outgoing[]): Promise<Batch> {
+    const mayHoldArgs = await this.#options.mayHoldArgs().catch(() => false)
+    const batch: Batch = { lines: [], reached: from }
+    let room = ROOM
+    for (const { entry, run, fact: text } of entries) {
       const fact = JSON.parse(text) as Fact
-      count += 1
-      root = sha256(root + fact.hash)
-      lines.push(`#${count} · ${lineOf(fact, showsArgs ? await this.#argsOf(run, fact) : undefined)}`)
-      if (count % CHECKPOINT_EVERY === 0) lines.push(checkpointOf(this.#shard, { count, root }))
+      const lines = batch.reached.lines + 1
+      const number = this.#store.shards === 1 ? String(lines) : `${this.#shard}.${lines}`
+      const line =
+        this.#caution === "bare"
+          ? bareLine(number, fact)
+          : lineOf(number, fact, await this.#beside(run, fact, mayHoldArgs))
+      room -= cost(line)
+      if (room < 0 && batch.lines.length > 0) break
+      batch.lines.push(line)
+      batch.reached = { ...batch.reached, cursor: entry, lines, root: fold(batch.reached.root, fact) }
     }
-    return { lines, reached: { count, root } }
+    return this.#withCheckpoint(batch)
   }
 
-  /** Args stand on the line that asks or starts; the others have the digest. */
-  async #argsOf(run: Run["id"], { call, what }: Fact): Promise<string | undefined> {
-    if (call === undefined || (what !== "asked" && what !== "started" && what !== "settled")) return undefined
-    const [args] = await this.#parts.store.texts(run, [`args:${call}`])
-    return args
+  async #withCheckpoint({ lines, reached }: Batch): Promise<Batch> {
+    const now = await this.#store.now()
+    if (reached.checkpointAt === 0) return { lines, reached: { ...reached, checkpointAt: now } }
+    const many = reached.lines - reached.checkpoint >= (this.#options.checkpointEvery ?? CHECKPOINT_EVERY)
+    if (!many && now - reached.checkpointAt < CHECKPOINT_AFTER) return { lines, reached }
+    return {
+      lines: [...lines, checkpointLine(this.#shard, reached.lines, reached.root)],
+      reached: { ...reached, checkpoint: reached.lines, checkpointAt: now },
+    }
   }
 
-  #putOff(posted: Exclude<Posted, { kind: "posted" }>): boolean {
-    const limited = posted.kind === "limited"
-    this.#notBefore = performance.now() + (limited ? posted.retryAfterMs : FAILED_AGAIN)
-    if (!limited && this.#complained !== posted.error) {
-      this.#complained = posted.error
-      this.#parts.log.error(
-        { error: posted.error },
-        "the audit channel takes no lines; they wait in Redis until it does",
-      )
+  async #beside(run: string, fact: Fact, mayHoldArgs: boolean): Promise<Beside> {
+    if (!mayHoldArgs) return {}
+    if (fact.args !== undefined && fact.call !== undefined) {
+      const [args] = await this.#store.texts(run, [`args:${fact.call}`])
+      return args === undefined ? {} : { args }
     }
-    return true
+    if (fact.what !== "started") return {}
+    const [prompt] = await this.#store.texts(run, ["prompt"])
+    return prompt === undefined ? {} : { prompt }
+  }
+
+  async #leased(): Promise<boolean> {
+    const asked = performance.now()
+    const held = await this.#store.lease(this.#shard, "audit", this.#options.owner, LEASE)
+    this.#leasedUntil = held ? asked + LEASE : 0
+    return held
+  }
+
+  /** Waits; only stopping cuts it short. */
+  async #pause(ms: number): Promise<void> {
+    const end = performance.now() + ms
+    for (let left = ms; left > 0 && !this.#stopped; left = end - performance.now()) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, left)
+        this.#wake = () => {
+          if (!this.#stopped) return
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  }
+
+  async #untilWoken(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      if (this.#woken || this.#stopped) resolve()
+    })
   }
 }
+
+/** What a line costs of Slack's limits at most, which may count it escaped and as JSON. */
+const cost = (line: string): number =>
+  JSON.stringify(line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")).length + 100
+
+function reachedOf(fields: Record<string, string>): Reached {
+  const number = (name: string): number => Number(fields[name] ?? 0)
+  return {
+    cursor: fields["cursor"] ?? "",
+    lines: number("lines"),
+    root: fields["root"] ?? "",
+    checkpoint: number("checkpoint"),
+    checkpointAt: number("checkpointAt"),
+  }
+}
+
+const fieldsOf = ({ cursor, lines, root, checkpoint, checkpointAt }: Reached): Record<string, string> => ({
+  cursor,
+  lines: String(lines),
+  root,
+  checkpoint: String(checkpoint),
+  checkpointAt: String(checkpointAt),
+})

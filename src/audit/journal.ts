@@ -1,0 +1,35 @@
+/**
+ * The journal as a chain that can be checked: a run's facts one by one, and all facts of a shard folded into one root.
+ * Knows no channel and no wording.
+ */
+import { sha256 } from "../core/digest.ts"
+import { brokenAt, type Fact } from "../core/fact.ts"
+import type { Step } from "../core/run.ts"
+import type { Store } from "../store/store.ts"
+
+/** The root after one more fact; the first follows the empty text. */
+export const fold = (root: string, fact: Pick<Fact, "hash">): string => sha256(root + fact.hash)
+
+export type Verdict =
+  | { kind: "whole"; facts: number; tip: string }
+  /** `at`: the number of the first fact that is missing or was altered. */
+  | { kind: "broken"; at: number }
+  | { kind: "no such run" }
+
+/** Checks a run's facts against each other and against the tip that its state holds. */
+export async function verify(store: Store, run: string): Promise<Verdict> {
+  const loaded = await store.load(run)
+  if (!loaded) return { kind: "no such run" }
+  const facts = (await store.facts(run)).map((text) => JSON.parse(text) as Fact)
+  const at = brokenAt(facts)
+  if (at !== undefined) return { kind: "broken", at }
+  const { n, hash } = loaded.run.facts
+  // What was committed after the run was read is no fault.
+  if ((facts[n - 1]?.hash ?? "") !== hash) return { kind: "broken", at: Math.min(n, facts.length + 1) }
+  return { kind: "whole", facts: facts.length, tip: facts.at(-1)?.hash ?? "" }
+}
+
+/** Each fact of a commit as one line of the log; whether or not there is an audit channel. */
+export function logFacts(log: { info(about: object, words: string): void }, { facts }: Pick<Step, "facts">): void {
+  for (const fact of facts) log.info({ fact }, "fact")
+}

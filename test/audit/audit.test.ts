@@ -1,0 +1,422 @@
+import { randomUUID } from "node:crypto"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { startAudit, type Audit, type AuditOptions, type Posted } from "../../src/audit/audit.ts"
+import { fold, logFacts, verify } from "../../src/audit/journal.ts"
+import { settle } from "../../src/core/ask.ts"
+import { canonical, sha256 } from "../../src/core/digest.ts"
+import type { Fact } from "../../src/core/fact.ts"
+import type { Run, Step } from "../../src/core/run.ts"
+import { begin, rooted, took } from "../../src/core/turn.ts"
+import { ADA, AUDIT, GRACE, ROBIN } from "../../src/sandbox/seed.ts"
+import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
+import { slackClient } from "../../src/slack/client.ts"
+import { postLines } from "../../src/slack/lines.ts"
+import { runIdOf } from "../../src/store/keys.ts"
+import { Store } from "../../src/store/store.ts"
+import { freshPrefix, redisUrl } from "../redis.ts"
+
+interface Rig {
+  slack: SandboxSlack
+  store: Store
+  logged: string[]
+  start(more?: Partial<AuditOptions>): Audit
+  begin(prompt?: string): Promise<string>
+  ask(run: string, args: unknown): Promise<string>
+  decide(run: string, ask: string, ok: boolean, who?: { user: string; name: string }, cause?: string): Promise<void>
+  /** Every line in the audit channel, in order. */
+  lines(): string[]
+  drained(): Promise<void>
+}
+
+async function rig(): Promise<Rig> {
+  const slack = await startSlack()
+  const audits: Audit[] = []
+  const store = await Store.open({
+    url: redisUrl(),
+    prefix: freshPrefix(),
+    shards: 1,
+    confirm: 0,
+    outbox: true,
+    onCommit: () => audits.forEach((audit) => audit.wake()),
+  })
+  const logged: string[] = []
+  const client = slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, timeout: 2000 })
+  const note = (about: object, words: string): void => void logged.push(`${words} ${JSON.stringify(about)}`)
+  const pulse = setInterval(() => {
+    store.peek().then(
+      (peeked) => audits.forEach((audit) => audit.tick(peeked)),
+      () => undefined,
+    )
+  }, 50)
+  onTestFinished(async () => {
+    clearInterval(pulse)
+    slack.workspace.behave()
+    await Promise.all(audits.map((audit) => audit.stop()))
+    await store.close()
+    await slack.close()
+  })
+  const change = async (id: string, next: (run: Run | undefined, now: number) => Step | undefined): Promise<void> => {
+    const done = await store.apply(id, (run, now) => {
+      const step = next(run, now)
+      return { outcome: undefined, ...(step ? { step } : {}) }
+    })
+    expect(done.kind).toBe("applied")
+  }
+  const lines = (): string[] =>
+    slack.workspace
+      .messages(AUDIT)
+      .flatMap((message) =>
+        (message.blocks ?? []).flatMap((block) => block["elements"] as { elements: { text: string }[] }[]),
+      )
+      .map(({ elements }) =>
+        elements
+          .map(({ text }) => text)
+          .join("")
+          .trimEnd(),
+      )
+  return {
+    slack,
+    store,
+    logged,
+    lines,
+    start(more = {}) {
+      const audit = startAudit({
+        store,
+        post: (some) => postLines(client, AUDIT, some),
+        owner: randomUUID(),
+        log: { warn: note, error: note },
+        mayHoldArgs: () => Promise.resolve(true),
+        every: 20,
+        ...more,
+      })
+      audits.push(audit)
+      return audit
+    },
+    async begin(prompt = "restart web") {
+      const cause = randomUUID()
+      const id = runIdOf("T1", cause, 1)
+      await change(id, (_, now) =>
+        begin(
+          {
+            id,
+            cause,
+            requester: { team: "T1", user: ROBIN, name: "Robin" },
+            channel: "C0OPS",
+            prompt,
+            keep: 1000,
+            rooted: false,
+            via: "command",
+            transcript: ["{}"],
+          },
+          now,
+        ),
+      )
+      await change(id, (run, now) => run && rooted(run, now))
+      return id
+    },
+    async ask(id, args) {
+      const request = `pnd-${randomUUID()}`
+      const text = canonical(args)
+      const rule = { approvers: [ADA, GRACE], selfApproval: false as const, expiresIn: 60_000, startWithin: 60_000 }
+      await change(
+        id,
+        (run, now) =>
+          run &&
+          took(
+            run,
+            {
+              message: "{}",
+              text: "",
+              usage: { prompt: 1, completion: 1 },
+              planned: [
+                {
+                  ref: "call_1",
+                  tool: "restart",
+                  effects: "once",
+                  args: text,
+                  digest: sha256(text),
+                  next: { do: "ask", request: { id: request, kind: "approval", prompt: "Run restart?" }, rule },
+                },
+              ],
+            },
+            now,
+          ),
+      )
+      return request
+    },
+    decide: (id, ask, ok, who = { user: ADA, name: "Ada" }, cause = randomUUID()) =>
+      change(
+        id,
+        (run, now) =>
+          run &&
+          settle(
+            run,
+            {
+              ask,
+              version: 1,
+              ok,
+              who: { person: { team: "T1", ...who }, standing: "member", member: {} },
+              via: "click",
+              cause,
+            },
+            now,
+          ).step,
+      ),
+    async drained() {
+      await expect.poll(async () => (await store.peek()).outbox, { timeout: 10_000 }).toBe(0)
+    },
+  }
+}
+
+const numbers = (lines: readonly string[]): number[] =>
+  lines.flatMap((line) => (line.startsWith("#") ? [Number.parseInt(line.slice(1), 10)] : []))
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
+const factsOf = async (store: Store, id: string): Promise<Fact[]> =>
+  (await store.facts(id)).map((text) => JSON.parse(text) as Fact)
+
+describe("the audit channel", () => {
+  test("tells of three decisions by itself: what, decision, who, when, run, Request, door", async () => {
+    const bot = await rig()
+    bot.start()
+    const decided: [string, string, boolean][] = []
+    for (const ok of [true, false, true]) {
+      const id = await bot.begin()
+      const request = await bot.ask(id, { service: "web", n: decided.length })
+      await bot.decide(id, request, ok)
+      decided.push([id, request, ok])
+    }
+    await bot.drained()
+    for (const [index, [id, request, ok]] of decided.entries()) {
+      const line = bot.lines().find((it) => it.includes(request) && it.includes("by “Ada”"))
+      expect(line).toMatch(/^#\d+ · 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC · /)
+      expect(line).toContain(`${ok ? "approved" : "declined"}: restart`)
+      expect(line).toContain(`args {"n":${index},"service":"web"} · args sha-256 `)
+      expect(line).toContain("(U0APP1, team T1) · via click")
+      expect(line).toContain(`run ${id}`)
+    }
+  })
+
+  test("has every fact once, in order, under its number", async () => {
+    const bot = await rig()
+    bot.start()
+    const ids: string[] = []
+    for (let n = 0; n < 12; n++) {
+      const id = await bot.begin(`run ${n}`)
+      await bot.decide(id, await bot.ask(id, { n }), n % 2 === 0)
+      ids.push(id)
+    }
+    await bot.drained()
+    const count = (await Promise.all(ids.map((id) => factsOf(bot.store, id)))).flat().length
+    expect(numbers(bot.lines())).toEqual(upTo(count))
+    // Together, not one message each.
+    expect(bot.slack.workspace.messages(AUDIT).length).toBeLessThan(count)
+  })
+
+  test("says who by id and team whatever they are called", async () => {
+    const bot = await rig()
+    bot.start()
+    const id = await bot.begin()
+    const request = await bot.ask(id, {})
+    await bot.decide(id, request, true, { user: ADA, name: "Sam" }, "U0APP1 100.5 x")
+    await bot.decide(id, request, true, { user: GRACE, name: "Sam" }, "U0APP2 100.6 x")
+    await bot.drained()
+    const byThem = bot.lines().filter((line) => line.includes("“Sam”"))
+    expect(
+      byThem.map((line) => [
+        line.includes("(U0APP1, team T1)"),
+        line.includes("approved: restart"),
+        line.includes("already settled"),
+      ]),
+    ).toEqual([
+      [true, true, false],
+      [false, false, true],
+    ])
+    expect(byThem[1]).toContain("cause U0APP2 100.6 x")
+    expect(bot.slack.workspace.notifications()).toEqual([])
+  })
+
+  test.each([
+    ["digest", false],
+    ["masked", true],
+  ])("args: %s", async (_, mayHoldArgs) => {
+    const bot = await rig()
+    bot.start({ mayHoldArgs: () => Promise.resolve(mayHoldArgs) })
+    const secret = "xoxb-1111111111-2222222222-abcdefabcdef"
+    const id = await bot.begin(`please ${secret}`)
+    await bot.ask(id, { header: `Authorization: Bearer ${secret}`, service: "web" })
+    await bot.drained()
+    const all = bot.lines().join("\n")
+    expect(all).not.toContain(secret)
+    expect(all.includes('"service":"web"')).toBe(mayHoldArgs)
+    expect(all.includes("please")).toBe(mayHoldArgs)
+    expect(all).toContain("args sha-256 ")
+  })
+
+  test("args stay out when it can't be known who reads the channel", async () => {
+    const bot = await rig()
+    bot.start({ mayHoldArgs: () => Promise.reject(new Error("timeout")) })
+    await bot.ask(await bot.begin(), { service: "web" })
+    await bot.drained()
+    expect(bot.lines().join("\n")).not.toContain("web")
+  })
+
+  test("a checkpoint bears the root over all lines before it", async () => {
+    const bot = await rig()
+    bot.start({ checkpointEvery: 4 })
+    const ids: string[] = []
+    for (let n = 0; n < 6; n++) {
+      const id = await bot.begin()
+      await bot.ask(id, { n })
+      ids.push(id)
+    }
+    await bot.drained()
+    const facts = new Map(
+      (await Promise.all(ids.map((id) => factsOf(bot.store, id)))).flat().map((fact) => [fact.hash.slice(0, 12), fact]),
+    )
+    let root = ""
+    let count = 0
+    let checked = 0
+    for (const line of bot.lines()) {
+      if (line.startsWith("checkpoint")) {
+        expect(line).toBe(`checkpoint · shard 0 · ${count} lines · root ${root}`)
+        checked += 1
+        continue
+      }
+      const fact = facts.get(/fact \d+ ([0-9a-f]{12})/.exec(line)?.[1] ?? "")
+      expect(fact).toBeDefined()
+      if (fact) root = fold(root, fact)
+      count += 1
+    }
+    expect(checked).toBeGreaterThan(0)
+    expect(count).toBe(18)
+  })
+})
+
+describe("an audit that is interrupted", () => {
+  test("goes on where it stopped, without a gap", async () => {
+    const bot = await rig()
+    const first = bot.start()
+    const one = await bot.begin()
+    await bot.ask(one, { n: 1 })
+    await bot.drained()
+    await first.stop()
+    const other = await bot.begin()
+    await bot.ask(other, { n: 2 })
+    expect(numbers(bot.lines())).toEqual(upTo(3))
+    bot.start()
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual(upTo(6))
+  })
+
+  test("repeats a message whose reply was lost, under the same numbers", async () => {
+    const bot = await rig()
+    bot.slack.workspace.misbehave({ method: "chat.postMessage", do: "lose-reply", times: 1 })
+    const id = await bot.begin()
+    await bot.ask(id, { n: 1 })
+    bot.start()
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual([1, 2, 3, 1, 2, 3])
+    const [before, after] = [bot.lines().slice(0, 3), bot.lines().slice(3)]
+    expect(after).toEqual(before)
+  })
+
+  test("repeats what it posted without noting it", async () => {
+    const bot = await rig()
+    const id = await bot.begin()
+    await bot.ask(id, { n: 1 })
+    let died: () => void = () => undefined
+    const dead = new Promise<Posted>(() => undefined)
+    const posted = new Promise<void>((resolve) => {
+      died = resolve
+    })
+    const client = slackClient({ token: bot.slack.botToken, apiUrl: bot.slack.apiUrl, timeout: 2000 })
+    // Posts, and is never heard of again.
+    const lost = startAudit({
+      store: bot.store,
+      owner: "lost",
+      log: { warn() {}, error() {} },
+      mayHoldArgs: () => Promise.resolve(true),
+      post: async (lines) => {
+        await postLines(client, AUDIT, lines)
+        died()
+        return dead
+      },
+    })
+    await posted
+    await bot.store.lease(0, "audit", "lost", 1)
+    bot.start()
+    lost.wake()
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual([1, 2, 3, 1, 2, 3])
+  })
+
+  test("waits as long as Slack says, and loses nothing", async () => {
+    const bot = await rig()
+    const limited = bot.slack.workspace.misbehave({ method: "chat.postMessage", do: "429", retryAfter: 1, times: 1 })
+    await bot.begin()
+    bot.start()
+    await bot.drained()
+    expect(limited.hits).toBe(1)
+    const [first, second] = bot.slack.workspace.calls.filter(({ method }) => method === "chat.postMessage")
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(950)
+    expect(numbers(bot.lines())).toEqual([1, 2])
+  })
+
+  test("a channel that takes nothing holds the lines until it does", async () => {
+    const bot = await rig()
+    const refuse = bot.slack.workspace.misbehave({ method: "chat.postMessage", do: "error", error: "is_archived" })
+    await bot.begin()
+    bot.start()
+    await expect.poll(() => refuse.hits).toBe(1)
+    expect((await bot.store.peek()).outbox).toBe(2)
+    expect(bot.logged.join()).toContain("is_archived")
+    refuse.remove()
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual([1, 2])
+  })
+
+  test("a line that Slack refuses goes as a bare one, the others as they are", async () => {
+    const bot = await rig()
+    await bot.begin("first")
+    const client = slackClient({ token: bot.slack.botToken, apiUrl: bot.slack.apiUrl, timeout: 2000 })
+    bot.start({
+      post: (lines) =>
+        lines.some((line) => line.includes("asked for “first”"))
+          ? Promise.resolve({ kind: "failed", error: "invalid_blocks", content: true })
+          : postLines(client, AUDIT, lines),
+    })
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual([1, 2])
+    expect(bot.lines()[0]).toMatch(/^#1 · [^·]* UTC · started · via command · run \S+ fact 1 [0-9a-f]{64}$/)
+    expect(bot.lines()[1]).toContain("run shown")
+  })
+
+  test("two processes write each line once", async () => {
+    const bot = await rig()
+    bot.start()
+    bot.start()
+    for (let n = 0; n < 10; n++) await bot.begin()
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual(upTo(20))
+  })
+})
+
+describe("verifying a run", () => {
+  test("its chain is whole, and ends where the run says", async () => {
+    const bot = await rig()
+    const id = await bot.begin()
+    await bot.decide(id, await bot.ask(id, {}), true)
+    const facts = await factsOf(bot.store, id)
+    expect(await verify(bot.store, id)).toEqual({ kind: "whole", facts: facts.length, tip: facts.at(-1)?.hash })
+    expect(await verify(bot.store, "r00000000000000")).toEqual({ kind: "no such run" })
+  })
+})
+
+test("each fact goes to the log as it is committed", async () => {
+  const bot = await rig()
+  const id = await bot.begin()
+  const facts = await factsOf(bot.store, id)
+  const lines: unknown[] = []
+  logFacts({ info: (about, words) => lines.push([about, words]) }, { facts })
+  expect(lines).toEqual(facts.map((fact) => [{ fact }, "fact"]))
+})
