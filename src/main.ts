@@ -3,66 +3,75 @@
  * The command line: reads what was typed and the configuration, starts what was asked for, and ends it in order when it
  * is told to. Says every fault at once, on stderr, and ends with 2 when it is the user's to mend.
  */
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { startBot } from "./bot.ts"
+import { check, type Report } from "./check.ts"
 import { readConfig } from "./config.ts"
-import type { Config } from "./config.ts"
 import { mask } from "./core/mask.ts"
 import { createLog } from "./log.ts"
-import { demoModel } from "./sandbox/demo/model.ts"
+import { demoModel, EXAMPLES } from "./sandbox/demo/model.ts"
 import { startSandbox } from "./sandbox/start.ts"
-import { loadTools } from "./tools/modules.ts"
-import type { Tool } from "./agent/tool.ts"
 
 const USAGE = `Countersign parks agent runs until a person has agreed.
 
-  countersign start           run the bot (environment and countersign.yaml)
-  countersign check [--live]  look at configuration, Slack and Redis; every fault at once
-  countersign sandbox         try it on this machine, without Slack, model key or Redis
+  countersign start             run the bot (environment and countersign.yaml)
+  countersign check [--live]    look at configuration, tools, Slack and Redis: every fault at once, with its remedy;
+                                --live: have Slack validate one message of every kind
+  countersign sandbox [--port N]
+                                try it on this machine, without Slack, model key or Redis (N: the page's port, 3333)
+  countersign --help, --version
 
+Ends with 0, with 2 when something is to be mended first, or with 1.
 `
+
+/** What each command takes. */
+const COMMANDS: Record<string, { run: (given: Given) => Promise<void>; takes: readonly (keyof Given)[] }> = {
+  start: { run: start, takes: [] },
+  check: { run: checkAll, takes: ["live"] },
+  sandbox: { run: sandbox, takes: ["port"] },
+}
+
+interface Given {
+  live?: boolean
+  port?: string
+}
 
 /** ms that a stopping bot may spend on what is under way. */
 const DRAIN = 10_000
-
-interface Ready {
-  config: Config
-  secrets: string[]
-  tools: Tool[]
-}
+const PAGE_PORT = "3333"
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const complain = (text: string): void => void process.stderr.write(`${text}\n`)
 
-function complain(faults: readonly string[]): void {
-  const many = faults.length === 1 ? "1 fault" : `${faults.length} faults`
-  process.stderr.write(`Countersign can't start: ${many}.\n${faults.map((fault) => `  - ${fault}\n`).join("")}`)
+/** Something typed that can't be meant; it ends with 2. */
+function misused(words: string): void {
+  complain(`${words}\n\n${USAGE}`)
+  process.exitCode = 2
 }
 
-/** Configuration and tools; or undefined, when their faults have been told. */
-async function ready(): Promise<Ready | undefined> {
-  const read = readConfig(process.env)
-  const loaded = read.ok ? await loadTools(read.config.tools) : undefined
-  const faults = read.ok ? (loaded?.ok === false ? loaded.faults : []) : read.faults
-  if (!read.ok || !loaded?.ok) {
-    complain(faults)
-    process.exitCode = 2
-    return undefined
-  }
-  return { config: read.config, secrets: read.secrets, tools: loaded.tools }
-}
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
+const listed = (words: readonly string[]): string => words.map((one) => `\n  - ${one}`).join("")
 
-/** Until somebody wants us to end. */
+/** Until somebody wants us to end. A second signal ends us at once. */
 const told = (): Promise<string> =>
   new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal))
   })
 
 async function start(): Promise<void> {
-  const all = await ready()
-  if (!all) return
-  const { config, secrets, tools } = all
+  const reading = readConfig(process.env)
+  const { faults, warnings, tools } = await check(reading)
+  if (!reading.ok || faults.length > 0) {
+    complain(`Countersign can't start: ${counted(faults.length, "fault")}.${listed(faults)}`)
+    if (warnings.length > 0) complain(`And ${counted(warnings.length, "warning")}:${listed(warnings)}`)
+    process.exitCode = 2
+    return
+  }
+  const { config, secrets } = reading
   const log = createLog({ level: config.logLevel, secrets, mask: (text) => mask(text).text })
+  for (const words of warnings) log.warn(words)
   process.on("unhandledRejection", (error) => log.error({ err: error }, "a rejection that nobody handled"))
   const ending = told()
   const bot = await startBot({ config, tools, log, demo: demoModel })
@@ -71,18 +80,37 @@ async function start(): Promise<void> {
   await bot.stop(DRAIN)
 }
 
-async function sandbox(): Promise<void> {
+async function checkAll({ live = false }: Given): Promise<void> {
+  const report = await check(readConfig(process.env), { live })
+  say(wordsOf(report))
+  if (report.faults.length > 0) process.exitCode = 2
+}
+
+function wordsOf({ faults, warnings }: Report): string {
+  const parts: string[] = []
+  if (faults.length > 0)
+    parts.push(`${counted(faults.length, "fault")}: with these the bot does not start.${listed(faults)}`)
+  if (warnings.length > 0) parts.push(`${counted(warnings.length, "warning")}:${listed(warnings)}`)
+  return parts.length === 0 ? "No faults, no warnings." : parts.join("\n\n")
+}
+
+async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_PORT }: Given): Promise<void> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return misused(`"${port}" is no port: put 0 (any) to 65535.`)
   const ending = told()
   const [, script = ""] = process.argv
-  const port = Number(process.env["COUNTERSIGN_SANDBOX_PORT"] ?? "3333")
+  say("Starting Redis, a local Slack and the bot …")
   const box = await startSandbox({
     dir: join(process.cwd(), ".data", "sandbox"),
-    port,
-    bot: [process.execPath, script, "start"],
+    port: Number(port),
+    bot: [process.execPath, ...process.execArgv, script, "start"],
     say,
     env: process.env,
   })
-  say(`Open ${box.url} and type: /agent restart the web tier`)
+  const tries = EXAMPLES.map((example) => `    /agent ${example}`).join("\n")
+  say(`Open ${box.url}\n\n  Type one of these as Robin, in #ops, and approve or decline as Ada or Grace:\n${tries}`)
+  say(
+    `\n  The bot is process ${box.botPid() ?? 0}: kill -9 it while a card waits, and nothing is lost. Ctrl-C ends all.`,
+  )
   await ending
   say("Stopping …")
   await box.stop()
@@ -91,21 +119,39 @@ async function sandbox(): Promise<void> {
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { help: { type: "boolean", short: "h" }, live: { type: "boolean" } },
+    options: {
+      help: { type: "boolean", short: "h" },
+      version: { type: "boolean" },
+      live: { type: "boolean" },
+      port: { type: "string" },
+    },
   })
-  const [command] = positionals
-  if (values.help || command === undefined) say(USAGE)
-  else if (command === "start") await start()
-  else if (command === "sandbox") await sandbox()
-  else {
-    process.stderr.write(`There is no command "${command}".\n\n${USAGE}`)
-    process.exitCode = 2
-  }
+  const { help, version, ...given } = values
+  const [name, ...more] = positionals
+  if (help) return say(USAGE)
+  if (version) return say(ownVersion())
+  const command = Object.entries(COMMANDS).find(([known]) => known === name)?.[1]
+  if (command === undefined) return misused(name === undefined ? "What shall it do?" : `There is no command "${name}".`)
+  const foreign = Object.keys(given).find((option) => !command.takes.some((taken) => taken === option))
+  if (foreign !== undefined) return misused(`${name} takes no --${foreign}.`)
+  if (more.length > 0) return misused(`${name} takes no "${more.join(" ")}".`)
+  await command.run(given)
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8")
+  return (JSON.parse(text) as { version: string }).version
 }
 
 try {
   await main()
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  process.exit(1)
+  const words = error instanceof Error ? error.message : String(error)
+  if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
+    // What follows the first sentence is for programmers.
+    misused(`${words.split(". ")[0] ?? words}.`)
+  } else {
+    complain(words)
+    process.exit(1)
+  }
 }
