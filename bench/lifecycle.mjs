@@ -89,8 +89,8 @@ async function open(prefix) {
     confirm: 0,
     outbox: false,
     log,
-    onCommit: (id, step) => {
-      worker?.committed(id, step.run)
+    onCommit: (id, step, at) => {
+      worker?.committed(id, at)
       const open = step.run.asks.find((ask) => !ask.settled)
       if (open) waiting.get(id)?.asked(open.id)
       if (step.run.ended) waiting.get(id)?.ended()

@@ -83,7 +83,7 @@ export interface Held {
   deliver<O>(transition: (run: Run, now: number) => Tried<O>): Promise<O>
   texts(fields: string[]): Promise<(string | undefined)[]>
   transcript(): Promise<string[]>
-  /** Resolves when somebody else changed the run, or something in it may have become due. */
+  /** Resolves when somebody else changed the run, or something in it may have become due; or when `signal` aborts. */
   changed(signal: AbortSignal): Promise<void>
 }
 

@@ -11,6 +11,7 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
 } from "@ai-sdk/provider"
+import { deadline } from "./deadline.ts"
 import { exactInputs, withRawInputs } from "./raw-input.ts"
 import type { Reply } from "./reply.ts"
 import { replyOf } from "./reply.ts"
@@ -72,8 +73,7 @@ export interface Asked {
 /** Takes one turn, once: nothing is retried here. Never rejects. */
 export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Turn> {
   const { timeoutMs, signal, onText } = asked
-  const signals = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)]
-  const abortSignal = AbortSignal.any(signals.filter((one) => one !== undefined))
+  const { signal: abortSignal, clear } = deadline([signal], timeoutMs)
   const options: LanguageModelV3CallOptions = {
     prompt: promptOf(asked),
     ...(asked.tools.length === 0 ? {} : { tools: asked.tools.map(functionOf), toolChoice: { type: "auto" } as const }),
@@ -87,6 +87,7 @@ export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Tu
       if (!abortSignal.aborted) onText(delta)
     })
   }, abortSignal)
+  clear()
   if (generated.ok) return { ok: true, ...replyOf(generated.value, idsOf(asked.messages)) }
   if (signal?.aborted === true) return { ok: false, retryable: false, words: "stopped", aborted: true }
   return stumbleOf(abortSignal.aborted ? abortSignal.reason : generated.error, model.modelId)
@@ -96,19 +97,17 @@ type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown }
 
 /** Settles when the work does or the signal aborts, whichever is first: a model that ignores its signal holds up nobody. */
 async function outcome<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Outcome<T>> {
-  const settled = new AbortController()
+  let stop = (): void => {}
   const stopped = new Promise<Outcome<T>>((resolve) => {
-    signal.addEventListener("abort", () => resolve({ ok: false, error: signal.reason as unknown }), {
-      once: true,
-      signal: settled.signal,
-    })
+    stop = () => resolve({ ok: false, error: signal.reason as unknown })
+    signal.addEventListener("abort", stop, { once: true })
   })
   try {
     return await Promise.race([work().then((value) => ({ ok: true as const, value })), stopped])
   } catch (error) {
     return { ok: false, error }
   } finally {
-    settled.abort()
+    signal.removeEventListener("abort", stop)
   }
 }
 

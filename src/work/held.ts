@@ -44,7 +44,8 @@ export class RedisHeld implements Held {
   #lookedAt = performance.now()
   #transcript: string[] | undefined
   #released = false
-  #notified = new AbortController()
+  /** Ends the waiting of `changed`. */
+  #wake: (() => void) | undefined
 
   constructor(options: HeldOptions) {
     const { loaded, transcript, owner } = options
@@ -65,9 +66,15 @@ export class RedisHeld implements Held {
     return this.#now + (performance.now() - this.#seenAt)
   }
 
-  /** Somebody in this process changed the run. */
+  /** Somebody in this process changed the run, perhaps we ourselves: there is nothing to read. */
+  committed(at: Loaded): void {
+    this.#saw(at)
+    this.notify()
+  }
+
+  /** Whoever waits for a change looks again. */
   notify(): void {
-    this.#notified.abort()
+    this.#wake?.()
   }
 
   /** Stores a change; the lease goes back with one that leaves nothing to do now. */
@@ -103,18 +110,22 @@ export class RedisHeld implements Held {
       known,
       wantLog: "for model",
     })
-    if (applied.kind === "applied") this.#saw(applied)
+    if (applied.kind === "applied") {
+      this.#saw({ ...applied, run: mustBe(applied.run, id) })
+      if (applied.log.length > 0 && applied.revision === this.#revision) this.#transcript = applied.log
+      this.#released ||= applied.released
+    }
     return applied
   }
 
-  #saw(seen: Applied<unknown> & { kind: "applied" }): void {
+  #saw(seen: Loaded): void {
     if (seen.revision < this.#revision) return
-    if (seen.revision > this.#revision) this.#transcript = seen.log.length > 0 ? seen.log : undefined
-    this.#run = mustBe(seen.run, this.#options.id)
+    // What was appended meanwhile is read when a model needs it.
+    if (seen.revision > this.#revision) this.#transcript = undefined
+    this.#run = seen.run
     this.#revision = seen.revision
     this.#now = seen.now
-    this.#seenAt = seen.seenAt
-    this.#released ||= seen.released
+    this.#seenAt = seen.seenAt ?? performance.now()
   }
 
   texts(fields: string[]): Promise<(string | undefined)[]> {
@@ -126,18 +137,24 @@ export class RedisHeld implements Held {
     return this.#transcript
   }
 
-  async changed(signal: AbortSignal): Promise<void> {
-    const wait = Math.max(0, this.#lookedAt + LOOK_EVERY - performance.now())
-    const woken = AbortSignal.any([signal, this.#notified.signal])
-    // Woken early is as good as waiting.
-    await delay(wait, undefined, { signal: woken, ref: false }).catch(() => {})
-    if (signal.aborted) return
-    this.#notified = new AbortController()
-    if (!this.#released) await this.#look()
+  changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener("abort", done)
+        this.#wake = undefined
+        resolve()
+      }
+      const look = (): void => void this.#look().then(done, reject)
+      const timer = setTimeout(look, this.#lookedAt + LOOK_EVERY - performance.now()).unref()
+      signal.addEventListener("abort", done)
+      this.#wake = done
+    })
   }
 
   /** Renews the lease and reads what others changed. A Redis that does not answer is no reason to stop what is under way. */
   async #look(): Promise<void> {
+    if (this.#released) return
     const { store, id, owner, leaseMs, log } = this.#options
     this.#lookedAt = performance.now()
     try {
@@ -158,16 +175,7 @@ export class RedisHeld implements Held {
   async #reload(): Promise<void> {
     const { store, id } = this.#options
     const loaded = await store.load(id)
-    if (!loaded || loaded.revision <= this.#revision) return
-    this.#saw({
-      kind: "applied",
-      outcome: undefined,
-      wanted: [],
-      log: [],
-      released: false,
-      seenAt: performance.now(),
-      ...loaded,
-    })
+    if (loaded) this.#saw(loaded)
   }
 
   /** Gives the lease back, unless it went back with a commit. */

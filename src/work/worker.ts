@@ -7,11 +7,11 @@ import type { Agent } from "../agent/agent.ts"
 import { advance } from "../agent/advance.ts"
 import { cancelled } from "../core/ask.ts"
 import { ROOT_WITHIN, wakeAt } from "../core/run.ts"
-import type { Call, Run } from "../core/run.ts"
+import type { Call } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import { doubted } from "../core/turn.ts"
 import type { Log } from "../log.ts"
-import type { Claim, Store } from "../store/store.ts"
+import type { Claim, Loaded, Store } from "../store/store.ts"
 import { doubtRequest } from "./guard.ts"
 import { LeaseLost, RedisHeld } from "./held.ts"
 
@@ -31,7 +31,7 @@ type Claimed = Claim & { kind: "run" }
 
 export interface Worker {
   /** This process committed a run: its holder looks at it, or it is claimed when it needs a worker now. */
-  committed(id: string, run: Run): void
+  committed(id: string, at: Loaded): void
   /** Something is due. */
   wake(): void
   /** Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it. */
@@ -143,10 +143,10 @@ export function startWorker(options: WorkerOptions): Worker {
 
   return {
     wake,
-    committed(id, run) {
+    committed(id, at) {
       const held = holding.get(id)?.held
-      if (held) held.notify()
-      else if (wakeAt(run) === 0) {
+      if (held) held.committed(at)
+      else if (wakeAt(at.run) === 0) {
         asked += 1
         start()
       }
