@@ -87,7 +87,12 @@ function already(ask: Ask): string {
   if (!settled) return PLAIN.stale
   const at = utc(settled.at)
   if (settled.reason === "expired") {
-    return `Too late: ${toolOf(ask)} expired at ${utc(ask.expiresAt)} and counts as declined. If it is still needed, start a new run.`
+    const expired = `expired at ${utc(ask.expiresAt)}`
+    const what =
+      ask.from === "doubt"
+        ? `the question about ${toolOf(ask)} ${expired}, and the call counts as failed`
+        : `${toolOf(ask)} ${expired} and counts as declined`
+    return `Too late: ${what}. If it is still needed, start a new run.`
   }
   const who = settled.by ? ` by ${nameOf(settled.by)}` : ""
   return `Already settled: ${verdictOf(ask)}${who} at ${at}. Your press changed nothing.`

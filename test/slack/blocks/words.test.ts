@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest"
+import type { Outcome } from "../../../src/core/ask.ts"
+import type { Denial } from "../../../src/core/policy.ts"
+import type { Ask, Settled } from "../../../src/core/run.ts"
+import { fits } from "../../../src/slack/blocks/limits.ts"
+import { sampleView } from "../../../src/slack/blocks/samples.ts"
+import { note, revealed, words, type Said } from "../../../src/slack/blocks/words.ts"
+import { ATTACKS, live, nodes, readable } from "./hostile.ts"
+
+const { ask } = sampleView()
+const AT = Date.UTC(2026, 10, 29, 11, 35)
+const settled = (change: Partial<Settled> = {}, more: Partial<Ask> = {}): Ask => ({
+  ...ask,
+  ...more,
+  settled: { ok: true, by: { team: "T", user: "U0BEN", name: "Ben" }, via: "click", at: AT, cause: "c", ...change },
+})
+const decision = (outcome: Outcome): string => words({ about: "decision", outcome })
+const byTimer = {
+  ...ask,
+  settled: { ok: false, reason: "expired", via: "timer", at: AT, cause: "t" } satisfies Settled,
+}
+const DENIALS: Denial[] = [
+  "not listed",
+  "own request",
+  "requester only",
+  "guest",
+  "deactivated",
+  "bot",
+  "foreign",
+  "cannot check",
+  "nobody listed",
+  "wrong channel",
+]
+
+describe("a press that decided nothing is told what is true", () => {
+  test.each<[Outcome, string]>([
+    [{ kind: "recorded", ask: settled() }, "Recorded: approved, restart."],
+    [{ kind: "recorded", ask: settled({ ok: false, reason: "declined" }) }, "Recorded: declined, restart."],
+    [{ kind: "recorded", ask: settled({ choice: "again" }, { from: "doubt" }) }, "Recorded: run again, restart."],
+    [
+      { kind: "settled", ask: settled() },
+      "Already settled: approved, restart by Ben (U0BEN) at 2026-11-29 11:35 UTC. Your press changed nothing.",
+    ],
+    [
+      { kind: "settled", ask: byTimer },
+      "Too late: restart expired at 2026-11-29 12:30 UTC and counts as declined. If it is still needed, start a new run.",
+    ],
+    [
+      { kind: "settled", ask: { ...byTimer, from: "doubt" } },
+      "Too late: the question about restart expired at 2026-11-29 12:30 UTC, and the call counts as failed. If it is still needed, start a new run.",
+    ],
+    [
+      { kind: "changed", ask },
+      "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now.",
+    ],
+    [{ kind: "choice missing", ask }, "Not recorded: please say whether it was done or is to run again."],
+    [
+      { kind: "unknown" },
+      "Not recorded: this button belongs to nothing that I know. The run may be long over and deleted.",
+    ],
+    [{ kind: "denied", ask, why: "not listed" }, "Not recorded. You are not among those who may decide this."],
+    [
+      { kind: "denied", ask, why: "own request" },
+      "Not recorded. You asked for this run, so somebody else has to approve it. You may decline it.",
+    ],
+    [
+      { kind: "denied", ask, why: "cannot check" },
+      "Not recorded. I can't check your rights now, and without that nobody may decide this. Please try again in a minute.",
+    ],
+  ])("%#", (outcome, sentence) => {
+    expect(decision(outcome)).toBe(sentence)
+  })
+})
+
+test("no sentence claims more than is known, and each is one that can be sent", () => {
+  const every: Said[] = [
+    ...DENIALS.flatMap((why): Said[] => [
+      { about: "decision", outcome: { kind: "denied", ask, why } },
+      { about: "cancel", outcome: { kind: "denied", why } },
+      { about: "start", why },
+      { about: "reveal", why },
+    ]),
+    { about: "cancel", outcome: { kind: "over", how: "done" } },
+    { about: "cancel", outcome: { kind: "unknown" } },
+    { about: "not recorded" },
+    { about: "not known" },
+    { about: "updating" },
+    { about: "stale" },
+    { about: "no id" },
+    { about: "received" },
+    ...["not_in_channel", "channel_not_found", "is_archived", "restricted_action", "fatal_error"].map(
+      (error): Said => ({ about: "channel", error }),
+    ),
+  ]
+  for (const said of every) {
+    const sentence = words(said)
+    expect(sentence).toMatch(/^[^\n<>]{20,400}[.”]$/)
+    expect(sentence).not.toMatch(/^(?:Recorded|Started|Cancelled)/)
+    expect(fits(note(sentence))).toEqual([])
+  }
+})
+
+test("where the bot can't write, the way out is named", () => {
+  expect(words({ about: "channel", error: "not_in_channel" })).toMatch(/Invite me .*another channel/)
+  expect(words({ about: "channel", error: "is_archived" })).toContain("archived")
+  expect(words({ about: "channel", error: "xyz_error" })).toContain("xyz_error")
+})
+
+describe("a note", () => {
+  test.each(ATTACKS)("with %j in it is text", (attack) => {
+    const message = note(
+      decision({ kind: "settled", ask: settled({ by: { team: "T", user: "U0BEN", name: attack } }, { tool: attack }) }),
+    )
+    expect(fits(message)).toEqual([])
+    expect(live(message)).toEqual([])
+    expect(message.text).not.toMatch(/[<>]/)
+  })
+
+  test("may bear the address of a thread", () => {
+    const link = "https://x.slack.com/archives/C/p1"
+    expect(live(note("Started.", link))).toEqual([{ type: "link", url: link, text: "Open the thread" }])
+  })
+})
+
+test("the masked values come whole, however long", () => {
+  const args = JSON.stringify({ password: "<x>&".repeat(8000) })
+  const messages = revealed(args)
+  expect(messages.flatMap(fits)).toEqual([])
+  const shown = messages
+    .flatMap((message) => nodes(message.blocks))
+    .filter(({ type }) => type === "rich_text_preformatted")
+  expect(
+    shown
+      .map((node) =>
+        nodes(node["elements"])
+          .map((it) => it["text"])
+          .join(""),
+      )
+      .join(""),
+  ).toBe(args)
+  expect(readable(messages[0] ?? note(""))).toContain("Only you see this")
+})
