@@ -11,6 +11,7 @@ import { answerDeclined, answerOf, unresolvedOutput } from "../core/suspension.t
 import { begin } from "../core/turn.ts"
 import { advance } from "./advance.ts"
 import type { Agent, Observe } from "./agent.ts"
+import { deadline } from "./deadline.ts"
 import { Events } from "./events.ts"
 import { balanced } from "./history.ts"
 import type { Hooks, MetricEvent, StreamEvent } from "./hooks.ts"
@@ -103,7 +104,7 @@ async function* streamed(
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const events = new Events<StreamEvent>()
   const left = new AbortController()
-  const both = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
+  const { signal: both, clear } = deadline([signal, left.signal], undefined)
   const over = play(events, both).then(
     (result) => {
       if (result.status !== "pending") events.push({ type: "usage", usage: result.usage })
@@ -116,6 +117,7 @@ async function* streamed(
     yield* events
   } finally {
     left.abort(new Error("the stream was left"))
+    clear()
     await over
   }
 }
@@ -151,6 +153,7 @@ class Session {
   readonly #events: Events<StreamEvent> | undefined
   readonly #stop = new AbortController()
   readonly #signal: AbortSignal
+  readonly #clear: () => void
 
   constructor(options: ClientOptions, model: LanguageModelV3, held: MemoryHeld, how: RunOptions & Partial<Played>) {
     const { events, toolkit, signal, records = new Map() } = how
@@ -160,8 +163,9 @@ class Session {
     this.#records = records
     this.#events = events
     this.#waitFor = options.waitFor ?? toolkit.waitFor
-    const timeout = options.timeoutMs === undefined ? undefined : AbortSignal.timeout(options.timeoutMs)
-    this.#signal = AbortSignal.any([this.#stop.signal, signal, timeout].filter((one) => one !== undefined))
+    const { signal: any, clear } = deadline([this.#stop.signal, signal], options.timeoutMs)
+    this.#signal = any
+    this.#clear = clear
     this.#agent = { ...agentOf(options, model, toolkit), observe: this.#observe(toolkit) }
     if (events !== undefined) this.#agent.onText = (delta) => events.push({ type: "text", delta })
   }
@@ -198,6 +202,8 @@ class Session {
     } catch (error) {
       this.#stop.abort(error)
       throw error
+    } finally {
+      this.#clear()
     }
     return this.#result()
   }
