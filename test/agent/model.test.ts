@@ -233,13 +233,15 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
       retryable: true,
       words: "the model did not answer in time",
     })
+    // On a busy machine its time may have been over before the first request left.
+    const before = provider.requests.length
     const stop = new AbortController()
     const stopped = takeTurn(model, { messages: [user], tools: [], signal: stop.signal, ...reading })
-    await provider.came(2)
+    await provider.came(before + 1)
     stop.abort()
     expect(await stopped).toEqual({ ok: false, retryable: false, words: "stopped", aborted: true })
     expect(await takeTurn(model, { messages: [user], tools: [], signal: stop.signal })).toMatchObject({ aborted: true })
-    expect(provider.requests).toHaveLength(2)
+    expect(provider.requests).toHaveLength(before + 1)
     release()
   })
 })
