@@ -3,26 +3,34 @@
  * goes on where it, or another process, stopped. It knows no Slack: how lines are posted is given.
  */
 import type { Fact } from "../core/fact.ts"
+import type { Step } from "../core/run.ts"
+import type { Log } from "../log.ts"
 import type { Outgoing } from "../store/outbox.ts"
 import type { Peek, Store } from "../store/store.ts"
 import { fold } from "./journal.ts"
 import { bareLine, checkpointLine, lineOf, type Beside } from "./line.ts"
 
-/** What came of posting lines. `content`: these very lines are refused, others may not be. */
+/** What came of posting a message of lines. `content`: these very lines are refused, others may not be. */
 export type Posted =
-  | { kind: "sent" }
-  | { kind: "limited"; retryAfter: number }
+  | { kind: "posted" }
+  | { kind: "limited"; retryAfterMs: number }
   | { kind: "failed"; error: string; content: boolean }
+
+/** The audit channel: whoever implements it makes a message of the lines, in which nothing is parsed. */
+export interface AuditChannel {
+  /** Called once per try; resolves in less than `LEASE`. */
+  post(lines: readonly string[]): Promise<Posted>
+  /** Whether args and prompts may be read there, masked; asked again and again, since a channel can be opened. */
+  showsArgs(): Promise<boolean>
+}
 
 export interface AuditOptions {
   store: Store
-  /** Posts lines as one message, made once; resolves in less than `LEASE`. */
-  post: (lines: readonly string[]) => Promise<Posted>
   /** Names this process in the lease. */
   owner: string
-  log: { warn(about: object, words: string): void; error(about: object, words: string): void }
-  /** Whether lines may hold args and prompts, masked; asked again and again, since a channel can be opened. */
-  mayHoldArgs: () => Promise<boolean>
+  log: Log
+  /** Without one there is no outbox: facts go to the log alone. */
+  channel: AuditChannel | undefined
   /** ms from one message to the next: lines that come meanwhile go together. */
   every?: number
   /** Lines from one checkpoint to the next. */
@@ -30,16 +38,27 @@ export interface AuditOptions {
 }
 
 export interface Audit {
-  /** Something was committed here. */
-  wake(): void
+  /** This process committed a step: its facts are logged, and are on their way to the channel. */
+  committed(id: string, step: Pick<Step, "facts">): void
+  /** What a look at Redis found. */
   tick(peeked: Pick<Peek, "outbox">): void
   stop(): Promise<void>
 }
 
 export function startAudit(options: AuditOptions): Audit {
-  const shards = Array.from({ length: options.store.shards }, (_, shard) => new ShardAudit(options, shard))
+  const { store, channel } = options
+  // Facts are logged whatever else is wanted in the log.
+  const journal = options.log.child({}, { level: "info" })
+  const count = channel ? store.shards : 0
+  const shards = Array.from(
+    { length: count },
+    (_, shard) => new ShardAudit({ ...options, channel: channel as AuditChannel }, shard),
+  )
   return {
-    wake: () => shards.forEach((shard) => shard.wake()),
+    committed(_, { facts }) {
+      for (const fact of facts) journal.info({ fact }, "fact")
+      if (facts.length > 0) shards.forEach((shard) => shard.wake())
+    },
     tick({ outbox }) {
       if (outbox > 0) shards.forEach((shard) => shard.wake())
     },
@@ -74,8 +93,11 @@ interface Batch {
   reached: Reached
 }
 
+type Parts = AuditOptions & { channel: AuditChannel }
+
 class ShardAudit {
-  readonly #options: AuditOptions
+  readonly #options: Parts
+  readonly #channel: AuditChannel
   readonly #store: Store
   readonly #shard: number
   readonly #loop: Promise<void>
@@ -87,8 +109,9 @@ class ShardAudit {
   #woken = true
   #wake: () => void = () => undefined
 
-  constructor(options: AuditOptions, shard: number) {
+  constructor(options: Parts, shard: number) {
     this.#options = options
+    this.#channel = options.channel
     this.#store = options.store
     this.#shard = shard
     this.#loop = this.#run()
@@ -134,12 +157,12 @@ class ShardAudit {
     this.wake()
     if (hold > 0) return Math.min(hold, 60_000)
     const batch = await this.#batch(reached, entries)
-    return this.#posted(batch, await this.#options.post(batch.lines))
+    return this.#posted(batch, await this.#channel.post(batch.lines))
   }
 
   async #posted({ reached }: Batch, posted: Posted): Promise<number> {
     const { log, owner, every = EVERY } = this.#options
-    if (posted.kind === "sent") {
+    if (posted.kind === "posted") {
       this.#fails = 0
       this.#caution = "none"
       const kept = await this.#store.outbox.advance(this.#shard, owner, fieldsOf(reached), reached.cursor)
@@ -147,7 +170,7 @@ class ShardAudit {
       return every
     }
     if (posted.kind === "limited") {
-      await this.#store.show.setPace(`audit:${this.#shard}`, (await this.#store.now()) + posted.retryAfter)
+      await this.#store.show.setPace(`audit:${this.#shard}`, (await this.#store.now()) + posted.retryAfterMs)
       return every
     }
     if (posted.content && this.#caution !== "bare") {
@@ -165,7 +188,7 @@ class ShardAudit {
 
   /** As many lines as fit into one message, and how far they bring us. */
   async #batch(from: Reached, entries: readonly Outgoing[]): Promise<Batch> {
-    const mayHoldArgs = await this.#options.mayHoldArgs().catch(() => false)
+    const showsArgs = await this.#channel.showsArgs().catch(() => false)
     const batch: Batch = { lines: [], reached: from }
     let room = ROOM
     for (const { entry, run, fact: text } of entries) {
@@ -175,7 +198,7 @@ class ShardAudit {
       const line =
         this.#caution === "bare"
           ? bareLine(number, fact)
-          : lineOf(number, fact, await this.#beside(run, fact, mayHoldArgs))
+          : lineOf(number, fact, await this.#beside(run, fact, showsArgs))
       room -= cost(line)
       if (room < 0 && batch.lines.length > 0) break
       batch.lines.push(line)
@@ -195,8 +218,8 @@ class ShardAudit {
     }
   }
 
-  async #beside(run: string, fact: Fact, mayHoldArgs: boolean): Promise<Beside> {
-    if (!mayHoldArgs) return {}
+  async #beside(run: string, fact: Fact, showsArgs: boolean): Promise<Beside> {
+    if (!showsArgs) return {}
     if (fact.args !== undefined && fact.call !== undefined) {
       const [args] = await this.#store.texts(run, [`args:${fact.call}`])
       return args === undefined ? {} : { args }

@@ -4,7 +4,6 @@
  */
 import { sha256 } from "../core/digest.ts"
 import { brokenAt, type Fact } from "../core/fact.ts"
-import type { Step } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
 
 /** The root after one more fact; the first follows the empty text. */
@@ -27,9 +26,4 @@ export async function verify(store: Store, run: string): Promise<Verdict> {
   // What was committed after the run was read is no fault.
   if ((facts[n - 1]?.hash ?? "") !== hash) return { kind: "broken", at: Math.min(n, facts.length + 1) }
   return { kind: "whole", facts: facts.length, tip: facts.at(-1)?.hash ?? "" }
-}
-
-/** Each fact of a commit as one line of the log; whether or not there is an audit channel. */
-export function logFacts(log: { info(about: object, words: string): void }, { facts }: Pick<Step, "facts">): void {
-  for (const fact of facts) log.info({ fact }, "fact")
 }

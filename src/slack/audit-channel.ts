@@ -3,9 +3,9 @@
  * facts and keeps no place.
  */
 import type { WebClient } from "@slack/web-api"
-import type { Message } from "./blocks/limits.ts"
+import { fits, type Message } from "./blocks/limits.ts"
 import { rich, section } from "./blocks/rich.ts"
-import { clip, escape, visible } from "./blocks/text.ts"
+import { clip, escape, oneLine } from "./blocks/text.ts"
 import { post } from "./show/send.ts"
 
 /** How long it is believed that the channel is private, ms. */
@@ -18,16 +18,17 @@ export interface AuditChannelOptions {
   args: "masked" | "digest" | undefined
 }
 
-type Posting = { kind: "posted" } | { kind: "limited"; retryAfterMs: number } | { kind: "failed"; error: string }
+type Posting =
+  | { kind: "posted" }
+  | { kind: "limited"; retryAfterMs: number }
+  /** `content`: these very lines are refused, others may not be. */
+  | { kind: "failed"; error: string; content: boolean }
 
-/** What one line may have when hidden characters are written out: eight of these fit into a message whatever they hold. */
-const MAX_LINE = 700
-
-/** A message of lines; the first is the fallback text. */
-export function auditMessage(lines: readonly string[]): Message {
-  const shown = lines.map((line) => clip(visible(line), MAX_LINE))
-  return { text: escape(clip(shown[0] ?? "audit", 300)), blocks: shown.map((line) => rich(section(line))) }
-}
+/** A message of lines, each on one of its own, whole; the first is the fallback text. */
+export const auditMessage = (lines: readonly string[]): Message => ({
+  text: escape(clip(oneLine(lines[0] ?? "audit"), 300)),
+  blocks: [rich(...lines.map((line) => section(`${oneLine(line)}\n`)))],
+})
 
 export function auditChannel({ client, channel, args }: AuditChannelOptions): {
   post(lines: readonly string[]): Promise<Posting>
@@ -36,10 +37,13 @@ export function auditChannel({ client, channel, args }: AuditChannelOptions): {
   let believed = { at: -Infinity, value: false }
   return {
     async post(lines) {
-      const sent = await post(client, { channel }, auditMessage(lines))
+      const message = auditMessage(lines)
+      const [fault] = fits(message)
+      if (fault !== undefined) return { kind: "failed", error: fault, content: true }
+      const sent = await post(client, { channel }, message)
       if (sent.kind === "sent") return { kind: "posted" }
       if (sent.kind === "limited") return { kind: "limited", retryAfterMs: sent.retryAfter }
-      return { kind: "failed", error: sent.error }
+      return { kind: "failed", error: sent.error, content: sent.kind === "content" }
     },
     async showsArgs() {
       if (args === "digest") return false

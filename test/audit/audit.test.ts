@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { startAudit, type Audit, type AuditOptions, type Posted } from "../../src/audit/audit.ts"
-import { fold, logFacts, verify } from "../../src/audit/journal.ts"
+import { startAudit, type Audit, type AuditChannel, type AuditOptions, type Posted } from "../../src/audit/audit.ts"
+import { fold, verify } from "../../src/audit/journal.ts"
 import { settle } from "../../src/core/ask.ts"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
@@ -9,8 +9,9 @@ import type { Run, Step } from "../../src/core/run.ts"
 import { begin, rooted, took } from "../../src/core/turn.ts"
 import { ADA, AUDIT, GRACE, ROBIN } from "../../src/sandbox/seed.ts"
 import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
+import { createLog } from "../../src/log.ts"
 import { slackClient } from "../../src/slack/client.ts"
-import { postLines } from "../../src/slack/lines.ts"
+import { auditChannel } from "../../src/slack/audit-channel.ts"
 import { runIdOf } from "../../src/store/keys.ts"
 import { Store } from "../../src/store/store.ts"
 import { freshPrefix, redisUrl } from "../redis.ts"
@@ -19,7 +20,8 @@ interface Rig {
   slack: SandboxSlack
   store: Store
   logged: string[]
-  start(more?: Partial<AuditOptions>): Audit
+  channel: AuditChannel
+  start(channel?: Partial<AuditChannel>, more?: Partial<AuditOptions>): Audit
   begin(prompt?: string): Promise<string>
   ask(run: string, args: unknown): Promise<string>
   decide(run: string, ask: string, ok: boolean, who?: { user: string; name: string }, cause?: string): Promise<void>
@@ -37,11 +39,17 @@ async function rig(): Promise<Rig> {
     shards: 1,
     confirm: 0,
     outbox: true,
-    onCommit: () => audits.forEach((audit) => audit.wake()),
+    onCommit: (id, step) => audits.forEach((audit) => audit.committed(id, step)),
   })
   const logged: string[] = []
   const client = slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, timeout: 2000 })
-  const note = (about: object, words: string): void => void logged.push(`${words} ${JSON.stringify(about)}`)
+  const log = createLog({
+    level: "warn",
+    secrets: [],
+    mask: (text) => text,
+    out: { write: (line) => void logged.push(line) },
+  })
+  const channel = auditChannel({ client, channel: AUDIT, args: "masked" })
   const pulse = setInterval(() => {
     store.peek().then(
       (peeked) => audits.forEach((audit) => audit.tick(peeked)),
@@ -79,16 +87,9 @@ async function rig(): Promise<Rig> {
     store,
     logged,
     lines,
-    start(more = {}) {
-      const audit = startAudit({
-        store,
-        post: (some) => postLines(client, AUDIT, some),
-        owner: randomUUID(),
-        log: { warn: note, error: note },
-        mayHoldArgs: () => Promise.resolve(true),
-        every: 20,
-        ...more,
-      })
+    channel,
+    start(own = {}, more = {}) {
+      const audit = startAudit({ store, owner: randomUUID(), log, channel: { ...channel, ...own }, every: 20, ...more })
       audits.push(audit)
       return audit
     },
@@ -238,23 +239,23 @@ describe("the audit channel", () => {
   test.each([
     ["digest", false],
     ["masked", true],
-  ])("args: %s", async (_, mayHoldArgs) => {
+  ])("args: %s", async (_, showsArgs) => {
     const bot = await rig()
-    bot.start({ mayHoldArgs: () => Promise.resolve(mayHoldArgs) })
+    bot.start({ showsArgs: () => Promise.resolve(showsArgs) })
     const secret = "xoxb-1111111111-2222222222-abcdefabcdef"
     const id = await bot.begin(`please ${secret}`)
     await bot.ask(id, { header: `Authorization: Bearer ${secret}`, service: "web" })
     await bot.drained()
     const all = bot.lines().join("\n")
     expect(all).not.toContain(secret)
-    expect(all.includes('"service":"web"')).toBe(mayHoldArgs)
-    expect(all.includes("please")).toBe(mayHoldArgs)
+    expect(all.includes('"service":"web"')).toBe(showsArgs)
+    expect(all.includes("please")).toBe(showsArgs)
     expect(all).toContain("args sha-256 ")
   })
 
   test("args stay out when it can't be known who reads the channel", async () => {
     const bot = await rig()
-    bot.start({ mayHoldArgs: () => Promise.reject(new Error("timeout")) })
+    bot.start({ showsArgs: () => Promise.reject(new Error("timeout")) })
     await bot.ask(await bot.begin(), { service: "web" })
     await bot.drained()
     expect(bot.lines().join("\n")).not.toContain("web")
@@ -262,7 +263,7 @@ describe("the audit channel", () => {
 
   test("a checkpoint bears the root over all lines before it", async () => {
     const bot = await rig()
-    bot.start({ checkpointEvery: 4 })
+    bot.start({}, { checkpointEvery: 4 })
     const ids: string[] = []
     for (let n = 0; n < 6; n++) {
       const id = await bot.begin()
@@ -325,29 +326,26 @@ describe("an audit that is interrupted", () => {
     const id = await bot.begin()
     await bot.ask(id, { n: 1 })
     let died: () => void = () => undefined
-    const dead = new Promise<Posted>(() => undefined)
+    let bury: (posted: Posted) => void = () => undefined
+    const dead = new Promise<Posted>((resolve) => {
+      bury = resolve
+    })
     const posted = new Promise<void>((resolve) => {
       died = resolve
     })
-    const client = slackClient({ token: bot.slack.botToken, apiUrl: bot.slack.apiUrl, timeout: 2000 })
     // Posts, and is never heard of again.
-    const lost = startAudit({
-      store: bot.store,
-      owner: "lost",
-      log: { warn() {}, error() {} },
-      mayHoldArgs: () => Promise.resolve(true),
-      post: async (lines) => {
-        await postLines(client, AUDIT, lines)
-        died()
-        return dead
-      },
-    })
+    const post: AuditChannel["post"] = async (lines) => {
+      await bot.channel.post(lines)
+      died()
+      return dead
+    }
+    bot.start({ post }, { owner: "lost" })
     await posted
     await bot.store.lease(0, "audit", "lost", 1)
     bot.start()
-    lost.wake()
     await bot.drained()
     expect(numbers(bot.lines())).toEqual([1, 2, 3, 1, 2, 3])
+    bury({ kind: "failed", error: "", content: false })
   })
 
   test("waits as long as Slack says, and loses nothing", async () => {
@@ -378,12 +376,11 @@ describe("an audit that is interrupted", () => {
   test("a line that Slack refuses goes as a bare one, the others as they are", async () => {
     const bot = await rig()
     await bot.begin("first")
-    const client = slackClient({ token: bot.slack.botToken, apiUrl: bot.slack.apiUrl, timeout: 2000 })
     bot.start({
       post: (lines) =>
         lines.some((line) => line.includes("asked for “first”"))
           ? Promise.resolve({ kind: "failed", error: "invalid_blocks", content: true })
-          : postLines(client, AUDIT, lines),
+          : bot.channel.post(lines),
     })
     await bot.drained()
     expect(numbers(bot.lines())).toEqual([1, 2])
@@ -412,11 +409,19 @@ describe("verifying a run", () => {
   })
 })
 
-test("each fact goes to the log as it is committed", async () => {
+test("each fact goes to the log as it is committed, whatever else is logged", async () => {
   const bot = await rig()
+  bot.start()
   const id = await bot.begin()
-  const facts = await factsOf(bot.store, id)
-  const lines: unknown[] = []
-  logFacts({ info: (about, words) => lines.push([about, words]) }, { facts })
-  expect(lines).toEqual(facts.map((fact) => [{ fact }, "fact"]))
+  const logged = bot.logged.map((line) => JSON.parse(line) as { fact?: Fact; msg: string })
+  expect(logged.map(({ fact }) => fact)).toEqual(await factsOf(bot.store, id))
+  expect(new Set(logged.map(({ msg }) => msg))).toEqual(new Set(["fact"]))
+})
+
+test("without a channel facts go to the log alone", async () => {
+  const bot = await rig()
+  bot.start({}, { channel: undefined })
+  const id = await bot.begin()
+  expect(bot.logged).toHaveLength((await factsOf(bot.store, id)).length)
+  expect(bot.slack.workspace.calls).toEqual([])
 })

@@ -79,7 +79,7 @@ describe("a run's messages", () => {
       Array.from({ length: 10 }, (_, n) => ({ args: { n } })),
     )
     await bot.settled(id)
-    expect(bot.cards().map((card) => /"n\\":(\d)/.exec(textOf(card))?.[1])).toEqual([..."0123456789"])
+    expect(bot.cards().map((card) => /"n\\":(\d)/.exec(textOf(card))?.[1])).toEqual("0123456789".split(""))
   })
 
   test("long args stand whole in the thread before their card offers a yes", async () => {
