@@ -5,6 +5,7 @@
  */
 import { merge, nextOf, openAsks, readRun, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
+import type { Clock } from "./clock.ts"
 import { commitArgs, mustBeStorable, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
 import { type Connection, errorOf, faultOf } from "./connection.ts"
@@ -39,8 +40,8 @@ export interface ApplyOptions {
   owner?: string
   /** What becomes of the owner's lease; `keep` unless said. `while due`: given back with a commit that leaves nothing to do now. */
   lease?: Lease
-  /** The run as the caller knows it: saves reading it. */
-  known?: Loaded | undefined
+  /** The run as the caller knows it, `none` when there should be none yet: saves reading it. */
+  known?: Loaded | "none" | undefined
   /** Texts to return, by field name, as they are after the commit. */
   want?: readonly string[]
   /** Returns the transcript; `for model`: only with a commit after which the model is next. */
@@ -87,7 +88,7 @@ interface Seen {
 interface Waiting {
   owner: string
   lease: Lease | ""
-  known: Loaded | undefined
+  known: Loaded | "none" | undefined
   want: readonly string[]
   wantLog: boolean | "for model"
   confirm: boolean
@@ -111,7 +112,8 @@ export interface QueueParts {
   transcript(id: string): Promise<string[]>
   /** A token that no other commit has. */
   mint(): string
-  onCommit(id: string, step: Step): void
+  onCommit(id: string, step: Step, at: Loaded): void
+  clock: Clock
 }
 
 export class RunQueue {
@@ -166,7 +168,7 @@ export class RunQueue {
   }
 
   async #settle(id: string, batch: Waiting[]): Promise<void> {
-    let seen = freshEnough(batch)
+    let seen = freshEnough(batch, this.#parts.clock)
     for (;;) {
       seen ??= await this.#load(id, batch)
       if (!seen) return
@@ -178,6 +180,7 @@ export class RunQueue {
         return
       }
       if (result.kind !== "conflict" && result.kind !== "late") return failAll(asked.batch, result)
+      this.#parts.clock.saw(result.now)
       const next = newer(seen, result)
       if ("error" in next) return failAll(asked.batch, { kind: "not recorded", error: next.error })
       seen = next
@@ -257,6 +260,7 @@ export class RunQueue {
     result: Committed & { kind: "stored" },
   ): void {
     const at = { run: step.run, revision: result.revision, now: result.now, seenAt: performance.now() }
+    this.#parts.clock.saw(result.now)
     let from = 0
     for (const waiting of batch) {
       const to = from + waiting.want.length
@@ -264,7 +268,7 @@ export class RunQueue {
       waiting.applied(at, result.wanted.slice(from, to), waiting.wantLog === false ? [] : result.log, released)
       from = to
     }
-    this.#parts.onCommit(id, step)
+    this.#parts.onCommit(id, step, at)
   }
 }
 
@@ -300,10 +304,14 @@ const deadlineOf = (run: Run | undefined, now: number): number =>
   Math.min(...(run ? openAsks(run) : []).map((ask) => ask.expiresAt).filter((at) => at > now))
 
 /** What a lone caller knows, with the time gone by since; not when a deadline fell into that time: Redis' clock judges it. */
-function freshEnough(batch: readonly Waiting[]): Seen | undefined {
+function freshEnough(batch: readonly Waiting[], clock: Clock): Seen | undefined {
   const known = batch.length === 1 ? batch[0]?.known : undefined
   if (!known) return undefined
   const seenAt = performance.now()
+  if (known === "none") {
+    const now = clock.now()
+    return now === undefined ? undefined : { run: undefined, revision: 0, now, seenAt }
+  }
   const now = known.now + Math.floor(seenAt - (known.seenAt ?? seenAt))
   if (deadlineOf(known.run, known.now) <= now) return undefined
   return { run: known.run, revision: known.revision, now, seenAt }

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { FORMAT, indexesOf, readRun } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
+import { Clock } from "./clock.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"
 import { healthOf, isNewEnough, type Health } from "./health.ts"
 import { MAX_SHARDS, metaKey, paceKey, shardKeys, shardOf, type Shard } from "./keys.ts"
@@ -27,13 +28,26 @@ export interface StoreOptions {
   /** Whether facts go to the outbox: only when somebody reads it. */
   outbox: boolean
   log?: Log
-  /** After each commit of this process: whoever works or shows need not wait for the next look. */
-  onCommit?: (id: string, step: Step) => void
+  /** After each commit of this process, with the run as it is then: whoever works or shows need not look for it. */
+  onCommit?: (id: string, step: Step, at: Loaded) => void
 }
 
-export type Claim =
-  | ({ kind: "run"; id: string; log?: string[]; previousOwner?: string } & Loaded)
-  | { kind: "idle"; now: number; next: number | undefined }
+export interface Held extends Loaded {
+  id: string
+  /** When a model turn is next: the transcript. */
+  log?: string[]
+  /** Who held it until the lease ran out. */
+  previousOwner?: string
+}
+
+export type Claim = ({ kind: "run" } & Held) | { kind: "idle"; now: number; next: number | undefined }
+
+export interface Claims {
+  runs: Held[]
+  now: number
+  /** When something is due next, ms; undefined: nothing is. */
+  next: number | undefined
+}
 
 export interface Peek {
   now: number
@@ -58,7 +72,8 @@ export class Store {
   readonly #keys: readonly Shard[]
   readonly #queue: RunQueue
   readonly #mint: () => string
-  /** Where claiming begins: the shard that last had work. */
+  readonly #clock = new Clock()
+  /** The shard where claiming begins. */
   #from = 0
 
   private constructor(options: StoreOptions, connection: Connection, confirming: Connection | undefined) {
@@ -79,6 +94,7 @@ export class Store {
       texts: (id, fields) => this.texts(id, fields),
       transcript: (id) => this.transcript(id),
       mint: this.#mint,
+      clock: this.#clock,
       onCommit: options.onCommit ?? (() => {}),
     })
   }
@@ -161,19 +177,24 @@ export class Store {
 
   /** Leases the run that has been due longest, with the transcript when a model turn is next. Never waits for one. */
   async claim(owner: string, leaseMs: number): Promise<Claim> {
-    let next: number | undefined
-    let now = 0
+    const { runs, now, next } = await this.claims(owner, leaseMs, 1)
+    return runs[0] ? { kind: "run", ...runs[0] } : { kind: "idle", now, next }
+  }
+
+  /** Leases up to `atMost` runs in one step, of one shard; each in its turn. */
+  async claims(owner: string, leaseMs: number, atMost: number): Promise<Claims> {
+    let idle: Claims = { runs: [], now: 0, next: undefined }
     for (let i = 0; i < this.shards; i++) {
       const shard = (this.#from + i) % this.shards
-      const claim = await this.#claimFrom(shard, owner, leaseMs)
-      if (claim.kind === "run") {
-        this.#from = shard
-        return claim
+      const claims = await this.#claimFrom(shard, owner, leaseMs, atMost)
+      if (claims.runs.length > 0) {
+        // One shard's runs must not hold up those of the others.
+        this.#from = (shard + 1) % this.shards
+        return this.shards === 1 ? claims : { ...claims, next: claims.now }
       }
-      now = claim.now
-      next = earlier(next, claim.next)
+      idle = { runs: [], now: claims.now, next: earlier(idle.next, claims.next) }
     }
-    return { kind: "idle", now, next }
+    return idle
   }
 
   /** Makes a lease last `leaseMs` from now on. */
@@ -184,7 +205,10 @@ export class Store {
     return { held: held === 1, revision, now }
   }
 
-  /** Deletes all keys of a run together. False while something of it is still to be shown or audited. */
+  /**
+   * Deletes all keys of a run together. False while something of it is still to be shown or audited: it is leased to nobody
+   * then, and due again in a minute.
+   */
   async remove(id: string): Promise<boolean> {
     const keys = this.#keysOf(id)
     for (;;) {
@@ -226,6 +250,7 @@ export class Store {
     for (const reply of replies) {
       const [now, agenda, cards, rest, outbox] = reply as [number, string, string, string, number]
       all.now = Math.max(all.now, now)
+      this.#clock.saw(now)
       all.agenda = earlier(all.agenda, dueAt(agenda))
       all.cards = earlier(all.cards, dueAt(cards))
       all.rest = earlier(all.rest, dueAt(rest))
@@ -241,10 +266,11 @@ export class Store {
     return (await this.#do("lease", [keys.lease + what, owner, String(ms)])) === 1
   }
 
-  async #claimFrom(shard: number, owner: string, leaseMs: number): Promise<Claim> {
+  async #claimFrom(shard: number, owner: string, leaseMs: number, atMost: number): Promise<Claims> {
     const keys = this.#keys[shard]
-    if (!keys) return { kind: "idle", now: 0, next: undefined }
-    const args = [keys.agenda, keys.run, keys.log, owner, String(leaseMs), String(FORMAT), this.#mint()]
+    if (!keys) return { runs: [], now: 0, next: undefined }
+    const limits = [owner, String(leaseMs), String(FORMAT), String(atMost)]
+    const args = [keys.agenda, keys.run, keys.log, ...limits, this.#mint()]
     let lost = ""
     const reply = await this.#connection.surely(() =>
       this.#connection.run("claim", [...args, lost]).catch((error: unknown) => {
@@ -252,12 +278,15 @@ export class Store {
         throw error
       }),
     )
-    return claimed(reply)
+    const claims = claimed(reply)
+    this.#clock.saw(claims.now)
+    return claims
   }
 
   async #read(key: string, within?: number): Promise<{ run: Run | undefined; revision: number; now: number }> {
     const reply = await this.#connection.surely(() => this.#connection.run("load", [key]), within)
     const [now, revision, state] = reply as [number, number, string | null]
+    this.#clock.saw(now)
     return { run: state === null ? undefined : readRun(state), revision, now }
   }
 
@@ -296,20 +325,19 @@ async function mustFit(connection: Connection, prefix: string, shards: number): 
   }
 }
 
-function claimed(reply: unknown): Claim {
-  const parts = reply as ["run", string, number, number, string, string, string[]] | ["idle", number, string | number]
-  if (parts[0] === "idle") return { kind: "idle", now: parts[1], next: dueAt(String(parts[2])) }
-  const [, id, now, revision, state, previousOwner, log] = parts
-  return {
-    kind: "run",
+function claimed(reply: unknown): Claims {
+  const [now, next, ...entries] = reply as [number, string | number, ...[string, number, string, string, string[]][]]
+  const seenAt = performance.now()
+  const runs = entries.map(([id, revision, state, previousOwner, log]): Held => ({
     id,
     now,
-    seenAt: performance.now(),
+    seenAt,
     revision,
     run: readRun(state),
     ...(previousOwner === "" ? {} : { previousOwner }),
     ...(log.length > 0 ? { log } : {}),
-  }
+  }))
+  return { runs, now, next: dueAt(String(next)) }
 }
 
 function readable(state: string): Run | undefined {

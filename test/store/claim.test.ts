@@ -62,6 +62,31 @@ describe("claiming", () => {
     if (idle.kind === "idle") expect(Math.abs((idle.next ?? 0) - idle.now - 10_000)).toBeLessThan(500)
   })
 
+  test("is in the order of time also for what is due now, whatever the ids", async () => {
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) {
+      ids.push(await begun())
+      const made = await store.now()
+      await expect.poll(() => store.now(), { interval: 1 }).toBeGreaterThan(made)
+    }
+    const taken: string[] = []
+    for (const _ of ids) taken.push((await claimed()).id)
+    expect(taken).toEqual(ids)
+  })
+
+  test("takes several at once, and says when there are more", async () => {
+    const ids = new Set([await begun(), await begun(), await begun(), await begun(), await begun()])
+    const first = await store.claims("w1", 10_000, 3)
+    expect(first.runs).toHaveLength(3)
+    expect(first.next).toBeLessThanOrEqual(first.now)
+    const second = await store.claims("w1", 10_000, 3)
+    expect(second.runs).toHaveLength(2)
+    expect((second.next ?? 0) - second.now).toBeGreaterThan(5000)
+    expect(new Set([...first.runs, ...second.runs].map(({ id }) => id))).toEqual(ids)
+    expect(first.runs[0]).toMatchObject({ revision: 1, log: ['{"role":"user","content":"restart web"}'] })
+    expect(await store.claims("w1", 10_000, 3)).toMatchObject({ runs: [] })
+  })
+
   test("an idle agenda says so", async () => {
     expect(await store.claim("w1", 1000)).toMatchObject({ kind: "idle", next: undefined })
     const id = await begun()
@@ -245,7 +270,8 @@ describe("peeking", () => {
     const ids = [freshId(3), freshId(3), freshId(3)]
     for (const id of ids) await three.apply(id, beginning(id))
     const first = await three.peek()
-    expect(first).toMatchObject({ agenda: 0, rest: undefined, outbox: 3 })
+    expect(first).toMatchObject({ rest: undefined, outbox: 3 })
+    expect(first.now - (first.agenda ?? 0)).toBeLessThan(5000)
     expect(first.now - (first.cards ?? 0)).toBeLessThan(5000)
     await three.close()
   })

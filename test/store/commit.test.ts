@@ -379,6 +379,8 @@ describe("removing", () => {
     expect(await one.remove(gone)).toBe(false)
     expect(await one.show.leaveShow(gone, 2)).toBe(true)
     expect(await one.remove(gone)).toBe(false)
+    const again = Number(await redis.zscore(`{${own}:0}:agenda`, gone)) - (await one.now())
+    expect(Math.abs(again - 60_000)).toBeLessThan(2000)
     await redis.xtrim(`{${own}:0}:outbox`, "MAXLEN", 0)
     expect(await one.remove(gone)).toBe(true)
     expect(await keysLike(`*${own}*${gone}*`)).toEqual([])

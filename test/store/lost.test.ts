@@ -174,6 +174,17 @@ describe("a claim whose reply is lost", () => {
     expect(first).toMatchObject({ log: ['{"role":"user","content":"restart web"}'] })
     expect((await store.claim("w1", 10_000)).kind).toBe("idle")
   })
+
+  test("gets all the same runs", async () => {
+    const { proxy, store } = await throughProxy()
+    const ids = [await begun(store), await begun(store), await begun(store)]
+    const swallowed = proxy.swallowReplyTo("w1")
+    const { runs } = await store.claims("w1", 10_000, 2)
+    await swallowed
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(2)
+    const rest = await store.claims("w1", 10_000, 9)
+    expect(new Set([...runs, ...rest.runs].map(({ id }) => id))).toEqual(new Set(ids))
+  })
 })
 
 describe("a connection that is cut", () => {

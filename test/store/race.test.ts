@@ -60,6 +60,21 @@ describe("many applies for one run in one process", () => {
     expect((await store.load(id))?.revision).toBe(4)
   })
 
+  test("of which each creates its own run need no reading first, and are asked again where there is one", async () => {
+    const proxy = await startProxy({ port: Number(new URL(redisUrl()).port) })
+    closing.push(() => proxy.close())
+    const store = await opened({ url: proxy.url })
+    await store.peek()
+    const ids = [freshId(), freshId()]
+    await store.apply(ids[0] ?? "", beginning(ids[0] ?? ""), { known: "none" })
+    proxy.forget()
+    const results = await Promise.all(ids.map((id) => store.apply(id, beginning(id), { known: "none" })))
+    expect(results.map(outcomeOf)).toEqual(["known", "started"])
+    expect(proxy.count("evalsha")).toBe(2)
+    const at = (await store.load(ids[1] ?? ""))?.run.at ?? 0
+    expect(Math.abs(at - (await store.now()))).toBeLessThan(1000)
+  })
+
   test("of owner and others stay apart: a lost lease costs nobody else their commit", async () => {
     const store = await opened()
     const id = await parked(store)

@@ -13,7 +13,7 @@
 --       4 not after, ms by this server's clock; 0 is no limit
 --       5 owner of the lease, or '' for everybody else
 --       6 'keep' or 'release' the lease, or '' without an owner
---       7 score for the agenda: when the run next needs a worker
+--       7 score for the agenda: when the run next needs a worker, 0 for now
 --       8 '1' puts the run on the show agenda
 --       9 '1' puts the facts into the outbox
 --      10 '1' returns the transcript
@@ -60,11 +60,12 @@ for group = 11, 18 do
 end
 first[19] = at
 
-local entries, moved = {}, {}
+local entries, gone = {}, {}
+for i = first[12], first[13] - 1 do gone[#gone + 1] = ARGV[i] end
 for i = first[13], first[14] - 1, 2 do
   local text = ARGV[i + 1]
   if ARGV[i] == '@' then
-    moved[#moved + 1] = text
+    gone[#gone + 1] = text
     text = redis.call('HGET', run, text)
     if not text then return redis.error_reply('MISSING the text ' .. ARGV[i + 1] .. ' of ' .. id) end
   end
@@ -84,16 +85,17 @@ end
 local leased = ARGV[6] == 'keep' or (owner == '' and have[2] and tonumber(have[3]) > now)
 local head = math.min(first[12] - 1, first[11] + 999)
 local line = string.format('%d %s %.0f %s', expected + 1, ARGV[3], now, ARGV[19])
-redis.call('HSET', run, 'head', line, unpack(ARGV, first[11], head))
-each('HSET', run, ARGV, head + 1, first[12] - 1)
-each('HDEL', run, ARGV, first[12], first[13] - 1)
-each('HDEL', run, moved, 1, #moved)
 if leased then
-  redis.call('HSET', run, 'wake', ARGV[7])
+  redis.call('HSET', run, 'head', line, 'wake', ARGV[7], unpack(ARGV, first[11], head))
 else
-  if ARGV[6] == 'release' then redis.call('HDEL', run, 'owner', 'until', 'wake', 'claim') end
-  redis.call('ZADD', KEYS[5], ARGV[7], id)
+  redis.call('HSET', run, 'head', line, unpack(ARGV, first[11], head))
+  redis.call('ZADD', KEYS[5], ARGV[7] == '0' and now or ARGV[7], id)
 end
+each('HSET', run, ARGV, head + 1, first[12] - 1)
+if ARGV[6] == 'release' then
+  for _, field in ipairs({'owner', 'until', 'wake', 'claim'}) do gone[#gone + 1] = field end
+end
+each('HDEL', run, gone, 1, #gone)
 each('RPUSH', KEYS[2], entries, 1, #entries)
 each('RPUSH', KEYS[3], ARGV, first[14], first[15] - 1)
 if ARGV[9] == '1' then

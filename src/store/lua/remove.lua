@@ -1,4 +1,5 @@
--- Deletes all keys of a run together, once everything about it was shown and audited.
+-- Deletes all keys of a run together, once everything about it was shown and audited. Until then the run is leased to
+-- nobody, and due again in a minute.
 --
 -- KEYS 1 run (hash)   2 log (list)   3 facts (list)   4 show (hash)   5 agenda (zset)   6 show agenda: cards (zset)
 --      7 show agenda: rest (zset)   8 outbox (stream)   9 index (what comes before an index' name)
@@ -7,14 +8,22 @@
 --
 -- Returns 'removed', 'moved' when another revision stands, or 'busy' while something is still to be shown or audited
 local id = ARGV[1]
+local time = redis.call('TIME')
+
+local function busy()
+  redis.call('HDEL', KEYS[1], 'owner', 'until', 'wake', 'claim')
+  redis.call('ZADD', KEYS[5], time[1] * 1000 + 60000, id)
+  return 'busy'
+end
+
 local head = redis.call('HGET', KEYS[1], 'head')
 local rev, at = string.match(head or '0', '^(%d+) ?%S* ?(%d*)')
 if tonumber(rev) ~= tonumber(ARGV[2]) then return 'moved' end
 if head then
-  if redis.call('ZSCORE', KEYS[6], id) or redis.call('ZSCORE', KEYS[7], id) then return 'busy' end
+  if redis.call('ZSCORE', KEYS[6], id) or redis.call('ZSCORE', KEYS[7], id) then return busy() end
   -- The outbox is in the order of time: when its first entry is younger than the run's last, none is of this run.
   local oldest = redis.call('XRANGE', KEYS[8], '-', '+', 'COUNT', 1)[1]
-  if oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(at) then return 'busy' end
+  if oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(at) then return busy() end
 end
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 redis.call('ZREM', KEYS[5], id)
