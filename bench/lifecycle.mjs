@@ -1,148 +1,46 @@
 // Measures the whole life of a run (start, ask, approve, done) against a minimal loop of EVALSHA commands that moves the
-// same bytes, in the same process on the same Redis: what counts are the ratios. Needs dist/ and REDIS_URL (npm run bench).
-import { randomBytes, randomUUID } from "node:crypto"
+// same bytes, in the same process on the same Redis, by turns: what counts are the ratios. Needs dist/ and REDIS_URL
+// (npm run bench).
+import { randomUUID } from "node:crypto"
 import { Redis } from "ioredis"
-import { pino } from "pino"
-import { createToolkit, defineTool } from "../dist/agent/tool.js"
-import { settle } from "../dist/core/ask.js"
-import { begin, took } from "../dist/core/turn.js"
 import { sha256 } from "../dist/core/digest.js"
+import { took } from "../dist/core/turn.js"
 import { runIdOf } from "../dist/store/keys.js"
 import { Store } from "../dist/store/store.js"
 import { startPulse } from "../dist/work/pulse.js"
-import { startWorker } from "../dist/work/worker.js"
+import { click, log, openBot, RULE, start, text, userMessage } from "./bot.mjs"
 import { plainLoop } from "./plain.mjs"
 
 const url = process.env.REDIS_URL
 if (!url) throw new Error("REDIS_URL is missing: run it with npm run bench")
 
-const RULE = { approvers: ["U0APP"], selfApproval: false, expiresIn: 3_600_000, startWithin: 900_000 }
-const APPROVER = { person: { team: "T1", user: "U0APP" }, standing: "member", member: {} }
-const REQUESTER = { team: "T1", user: "U0REQ", name: "Robin" }
-const log = pino({ level: "error" })
+/** What is measured, and for how long: enough rounds for a median, few enough for two minutes on a small machine. */
+const AT_ONCE = [1, 16, 64]
+const ROUNDS = 7
+const OURS_MS = 600
+const PLAIN_MS = 300
+const WARM_MS = 3000
+const TRANSCRIPT = 2000
+const PARKED = 10_000
+const CLICKS = 60
 
 // Every command that leaves this process is a round trip: nothing is pipelined automatically.
 let sent = 0
-const { sendCommand } = Redis.prototype
-Redis.prototype.sendCommand = function counted(command, stream) {
-  sent += 1
-  return sendCommand.call(this, command, stream)
-}
-
-const text = (bytes) =>
-  randomBytes(Math.ceil(bytes / 2))
-    .toString("hex")
-    .slice(0, bytes)
-const user = (words) => JSON.stringify({ role: "user", content: [{ type: "text", text: words }] })
-const usage = {
-  inputTokens: { total: 500, noCache: 500, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 50, text: 50, reasoning: 0 },
-}
-
-/** One call that must be asked about, then the final answer. */
-const model = {
-  specificationVersion: "v3",
-  provider: "bench",
-  modelId: "bench",
-  supportedUrls: {},
-  doGenerate: async ({ prompt }) => {
-    const asked = prompt.at(-1)?.role === "tool"
-    const content = asked
-      ? [{ type: "text", text: "The web tier was restarted." }]
-      : [{ type: "tool-call", toolCallId: "call_1", toolName: "restart", input: '{"service":"web"}' }]
-    return { content, finishReason: { unified: asked ? "stop" : "tool-calls", raw: undefined }, usage, warnings: [] }
+// oxlint-disable-next-line typescript/unbound-method -- it is called with the client it belongs to
+Redis.prototype.sendCommand = new Proxy(Redis.prototype.sendCommand, {
+  apply(send, redis, args) {
+    sent += 1
+    return Reflect.apply(send, redis, args)
   },
-}
-const tools = await createToolkit({
-  extraTools: [
-    defineTool({
-      name: "restart",
-      description: "Restarts a service",
-      inputSchema: { type: "object", properties: { service: { type: "string" } } },
-      run: () => "restarted",
-    }),
-  ],
 })
-const agent = {
-  model,
-  tools,
-  maxTurns: 20,
-  maxTokens: 1e9,
-  maxAsksPerTurn: 10,
-  retries: 3,
-  guard: async () => ({
-    do: "ask",
-    rule: RULE,
-    request: { id: randomUUID(), kind: "approval", prompt: "Restart web" },
-  }),
-  ruleOf: () => RULE,
-}
 
-/** A bot without Slack: whoever waits for a run's ask or end is told by its commits. */
-async function open(prefix) {
-  const waiting = new Map()
-  let worker
-  const store = await Store.open({
-    url,
-    prefix,
-    shards: 1,
-    confirm: 0,
-    outbox: false,
-    log,
-    onCommit: (id, step, at) => {
-      worker?.committed(id, at)
-      const open = step.run.asks.find((ask) => !ask.settled)
-      if (open) waiting.get(id)?.asked(open.id)
-      if (step.run.ended) waiting.get(id)?.ended()
-    },
-  })
-  worker = startWorker({ store, owner: randomUUID(), agent, log, atOnce: 200 })
-  return { store, worker, waiting, close: () => worker.stop(1000).then(() => store.close()) }
-}
-
-const start = (store, id, transcript, extra = []) =>
-  store.apply(id, (run, now) =>
-    run
-      ? { outcome: undefined }
-      : {
-          outcome: undefined,
-          step: begin(
-            {
-              id,
-              cause: id,
-              requester: REQUESTER,
-              channel: "C0OPS",
-              prompt: "restart the web tier",
-              keep: 60_000,
-              rooted: true,
-              via: "command",
-              transcript: [...extra, user(transcript)],
-            },
-            now,
-          ),
-        },
-  )
-
-async function click(store, id, ask) {
-  const known = await store.load(id)
-  const tried = { ask, version: 1, ok: true, who: APPROVER, via: "click", cause: `click:${ask}` }
-  const applied = await store.apply(id, (run, now) => settle(run, tried, now), { notAfterMs: 15_000, known })
-  if (applied.kind !== "applied" || applied.outcome.kind !== "recorded")
-    throw new Error(`the click was not recorded: ${JSON.stringify(applied)}`)
-}
-
-async function lifecycle({ store, waiting }, transcript, latencies) {
-  const id = runIdOf("T1", randomUUID(), 1)
-  const asked = new Promise((resolve) => waiting.set(id, { asked: resolve, ended: () => {} }))
-  await start(store, id, transcript)
-  const ask = await asked
-  const ended = new Promise((resolve) => waiting.set(id, { asked: () => {}, ended: resolve }))
-  const began = performance.now()
-  await click(store, id, ask)
-  await ended
-  latencies.push(performance.now() - began)
-  waiting.delete(id)
-}
+const admin = new Redis(url)
+const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * q))]
+const median = (list) => quantile(list, 0.5)
+const n = (value, digits = 0) =>
+  value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+const row = (...cells) =>
+  console.log(cells.map((cell, index) => (index === 0 ? String(cell).padEnd(34) : String(cell).padStart(13))).join(""))
 
 /** Lifecycles per second with `atOnce` at a time, until `ms` have gone by. */
 async function rate(one, atOnce, ms) {
@@ -158,151 +56,158 @@ async function rate(one, atOnce, ms) {
   return { perSecond: (done * 1000) / (performance.now() - began), done }
 }
 
-const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)]
-const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * q))]
-const n = (value, digits = 0) =>
-  value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })
-const row = (...cells) =>
-  console.log(cells.map((cell, index) => (index === 0 ? String(cell).padEnd(34) : String(cell).padStart(13))).join(""))
+const bytesOf = ({ texts, append }) =>
+  [...Object.values(texts), ...append.filter((entry) => typeof entry === "string")].join("").length
 
-const admin = new Redis(url)
+/** How many bytes a lifecycle writes, by what it is for, in the four steps of the minimal loop. */
+async function measure() {
+  const sizes = { transcript: userMessage(text(TRANSCRIPT)).length, parking: 0, answering: 0, facts: 0, ending: 0 }
+  const bot = await openBot(url, "measured", (step) => {
+    const { asks, ended } = step.run
+    const part = asks.some(({ settled }) => settled) ? "answering" : asks.length > 0 || !ended ? "parking" : "ending"
+    sizes[part] += JSON.stringify(step.run).length + bytesOf(step)
+    sizes.facts += JSON.stringify(step.facts).length
+  })
+  await bot.lifecycle(text(TRANSCRIPT))
+  await bot.close()
+  sizes.parking -= sizes.transcript
+  return sizes
+}
+
+/** Commands that Redis has executed, those inside of scripts included. */
+async function executed() {
+  const stats = await admin.info("commandstats")
+  return [...stats.matchAll(/calls=(\d+)/gu)].reduce((sum, [, calls]) => sum + Number(calls), 0)
+}
 
 async function lifecycles() {
-  console.log("\nWhole lifecycles (start, ask, approve, done; 2 kB transcript), three rounds each, medians\n")
-  row("at once", "1", "16", "64")
-  const table = { ours: [], plain: [], ratio: [], p50: [], p99: [], trips: [] }
-  for (const atOnce of [1, 16, 64]) {
-    const rounds = { ours: [], plain: [], ratio: [] }
-    const latencies = []
-    let trips = 0
-    let done = 0
-    for (let round = 0; round < 3; round += 1) {
-      await admin.flushall()
-      const bot = await open("bench")
-      const transcript = text(2000)
-      await rate(() => lifecycle(bot, transcript, []), atOnce, 500)
-      const before = sent
-      const ours = await rate(() => lifecycle(bot, transcript, latencies), atOnce, 2500)
-      trips += sent - before
-      done += ours.done
-      await bot.close()
-      await admin.flushall()
-      const loop = await plainLoop(url, 2000)
-      await rate(loop.one, atOnce, 500)
-      const plain = await rate(loop.one, atOnce, 2500)
-      await loop.close()
-      rounds.ours.push(ours.perSecond)
-      rounds.plain.push(plain.perSecond)
-      rounds.ratio.push(ours.perSecond / plain.perSecond)
-    }
-    table.ours.push(n(median(rounds.ours)))
-    table.plain.push(n(median(rounds.plain)))
-    table.ratio.push(n(median(rounds.ratio), 2))
-    table.p50.push(n(quantile(latencies, 0.5), 1))
-    table.p99.push(n(quantile(latencies, 0.99), 1))
-    table.trips.push(n(trips / done, 1))
+  const sizes = await measure()
+  const total = Object.values(sizes).reduce((sum, size) => sum + size)
+  console.log(
+    `\nWhole lifecycles (start, ask, approve, done; ${n(TRANSCRIPT)} bytes of transcript, ${n(total)} bytes written in all): ` +
+      `medians of ${ROUNDS} rounds each, by turns\n`,
+  )
+  row("at once", ...AT_ONCE)
+  const columns = []
+  for (const atOnce of AT_ONCE) columns.push(await compare(atOnce, sizes))
+  const print = (name, digits, of) => row(name, ...columns.map((column) => n(of(column), digits)))
+  print("countersign, per second", 0, ({ ours }) => median(ours))
+  print("plain EVALSHA loop, per second", 0, ({ plain }) => median(plain))
+  print("ratio", 2, ({ ours, plain }) => median(ours.map((one, round) => one / plain[round])))
+  print("answer to done, p50 ms", 1, ({ latencies }) => median(latencies))
+  print("answer to done, p99 ms", 1, ({ latencies }) => quantile(latencies, 0.99))
+  print("round trips per lifecycle", 1, ({ trips }) => trips)
+  print("Redis commands per lifecycle", 1, ({ commands }) => commands)
+}
+
+async function compare(atOnce, sizes) {
+  await admin.flushall()
+  const bot = await openBot(url, "bench")
+  const loop = plainLoop(url, sizes)
+  const transcript = text(TRANSCRIPT)
+  const latencies = []
+  const one = async () => latencies.push(await bot.lifecycle(transcript))
+  const counts = { trips: 0, commands: 0, done: 0 }
+  const rounds = { ours: [], plain: [] }
+  // Until the machine's code for it is what it is after an hour.
+  await rate(one, atOnce, WARM_MS)
+  await rate(loop.one, atOnce, PLAIN_MS)
+  latencies.length = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = { trips: sent, commands: await executed() }
+    const ours = await rate(one, atOnce, OURS_MS)
+    counts.trips += sent - before.trips - 1
+    counts.commands += (await executed()) - before.commands - 1
+    counts.done += ours.done
+    rounds.ours.push(ours.perSecond)
+    rounds.plain.push((await rate(loop.one, atOnce, PLAIN_MS)).perSecond)
   }
-  row("countersign, per second", ...table.ours)
-  row("plain EVALSHA loop, per second", ...table.plain)
-  row("ratio", ...table.ratio)
-  row("answer to done, p50 ms", ...table.p50)
-  row("answer to done, p99 ms", ...table.p99)
-  row("round trips per lifecycle", ...table.trips)
+  await bot.close()
+  await loop.close()
+  return { ...rounds, latencies, trips: counts.trips / counts.done, commands: counts.commands / counts.done }
 }
 
 const memory = async () => Number(/used_memory:(\d+)/u.exec(await admin.info("memory"))?.[1])
 
 async function parked() {
   await admin.flushall()
-  const bot = await open("parked")
-  const transcript = text(2000)
+  const bot = await openBot(url, "parked")
+  const transcript = text(TRANSCRIPT)
   const before = await memory()
-  const count = 10_000
-  await inLanes(count, 64, async () => {
-    const id = runIdOf("T1", randomUUID(), 1)
-    const asked = new Promise((resolve) => bot.waiting.set(id, { asked: resolve, ended: () => {} }))
-    await start(bot.store, id, transcript)
-    await asked
-    bot.waiting.delete(id)
-  })
-  const each = ((await memory()) - before) / count
+  let left = PARKED
+  const lane = async () => {
+    while (left > 0) {
+      left -= 1
+      await bot.park(transcript)
+    }
+  }
+  await Promise.all(Array.from({ length: 64 }, lane))
+  const each = ((await memory()) - before) / PARKED
   console.log(
-    `\n${n(count)} parked runs: ${n(each)} bytes each, ${n(each - Buffer.byteLength(user(transcript)))} beyond the transcript`,
+    `\n${n(PARKED)} parked runs: ${n(each)} bytes each, ${n(each - userMessage(transcript).length)} beyond the transcript`,
   )
+  const seconds = 4
   const idle = sent
   const stop = startPulse(bot.store, () => {}, log)
-  await new Promise((resolve) => setTimeout(resolve, 5000))
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   stop()
-  console.log(`with nothing due: ${n((sent - idle) / 5, 1)} commands a second`)
+  console.log(`with nothing due: ${n((sent - idle) / seconds, 1)} commands a second`)
   await bot.close()
 }
 
-async function inLanes(count, lanes, one) {
-  let left = count
-  await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      while (left > 0) {
-        left -= 1
-        await one()
-      }
-    }),
-  )
-}
-
 /** A run with two asks whose first call already has its output, so that a click finds a sibling's output beside it. */
-async function parkTwo(store, transcriptBytes, outputBytes) {
+async function parkTwo(store, transcript, output) {
   const id = runIdOf("T1", randomUUID(), 1)
-  await start(store, id, text(transcriptBytes))
+  await start(store, id, transcript)
   const args = '{"service":"web"}'
-  const output = JSON.stringify({
-    role: "tool",
-    content: [
-      { type: "tool-result", toolCallId: "a", toolName: "read", output: { type: "text", value: text(outputBytes) } },
-    ],
-  })
+  const result = { type: "tool-result", toolCallId: "a", toolName: "read", output: { type: "text", value: output } }
+  const message = JSON.stringify({ role: "tool", content: [result] })
   const base = { tool: "restart", effects: "once", args, digest: sha256(args) }
+  const asked = (ref, id) => ({
+    ...base,
+    ref,
+    next: { do: "ask", rule: RULE, request: { id, kind: "approval", prompt: ref } },
+  })
   const planned = [
-    { ...base, ref: "a", next: { do: "result", message: output, isError: false, why: "ok" } },
-    { ...base, ref: "b", next: { do: "ask", rule: RULE, request: { id: "ask-b", kind: "approval", prompt: "b" } } },
-    { ...base, ref: "c", next: { do: "ask", rule: RULE, request: { id: "ask-c", kind: "approval", prompt: "c" } } },
+    { ...base, ref: "a", next: { do: "result", message, isError: false, why: "ok" } },
+    asked("b", "ask-b"),
+    asked("c", "ask-c"),
   ]
-  const message = JSON.stringify({ role: "assistant", content: [] })
-  await store.apply(id, (run, now) => ({
-    step: took(run, { message, text: "", usage: { prompt: 1, completion: 1 }, planned }, now),
-    outcome: undefined,
-  }))
+  const turn = { message: '{"role":"assistant","content":[]}', text: "", usage: { prompt: 1, completion: 1 }, planned }
+  await store.apply(id, (run, now) => ({ step: took(run, turn, now), outcome: undefined }))
   return id
 }
 
-async function clicks() {
-  console.log("\nOne click (read and commit), p50 ms of 300, by what stands beside the state\n")
-  row("bytes", "2 kB", "200 kB", "2 MB")
-  const sizes = [2e3, 2e5, 2e6]
-  const measure = async (ofTranscript) => {
-    const cells = []
-    for (const size of sizes) {
-      await admin.flushall()
-      const store = await Store.open({ url, prefix: "clicks", shards: 1, confirm: 0, outbox: false, log })
-      const times = []
-      for (let i = 0; i < 300; i += 1) {
-        const id = await parkTwo(store, ofTranscript ? size : 2e3, ofTranscript ? 2e3 : size)
-        const began = performance.now()
-        await click(store, id, "ask-b")
-        times.push(performance.now() - began)
-        await store.remove(id)
-      }
-      cells.push(n(quantile(times, 0.5), 2))
-      await store.close()
-    }
-    return cells
+async function clickTimes(store, transcript, output) {
+  const times = []
+  for (let i = 0; i < CLICKS; i += 1) {
+    const id = await parkTwo(store, transcript, output)
+    const began = performance.now()
+    await click(store, id, "ask-b")
+    times.push(performance.now() - began)
+    await admin.flushall()
   }
-  row("transcript", ...(await measure(true)))
-  row("a sibling's output", ...(await measure(false)))
+  return median(times)
 }
 
-console.log(
-  `Node ${process.version}, Redis ${/redis_version:(\S+)/u.exec(await admin.info("server"))?.[1]}, append-only, everysec`,
-)
+async function clicks() {
+  console.log(`\nOne click (read and commit), median ms of ${CLICKS}, by what stands beside the state\n`)
+  const small = text(TRANSCRIPT)
+  const store = await Store.open({ url, prefix: "clicks", shards: 1, confirm: 0, outbox: false, log })
+  row("bytes", "2 kB", "200 kB", "2 MB")
+  const sizes = [2e3, 2e5, 2e6].map(text)
+  const cells = async (of) => {
+    const times = []
+    for (const size of sizes) times.push(n(await of(size), 2))
+    return times
+  }
+  row("transcript", ...(await cells((big) => clickTimes(store, big, small))))
+  row("a sibling's output", ...(await cells((big) => clickTimes(store, small, big))))
+  await store.close()
+}
+
+const version = /redis_version:(\S+)/u.exec(await admin.info("server"))?.[1]
+console.log(`Node ${process.version}, Redis ${version}, append-only, everysec`)
 await lifecycles()
 await parked()
 await clicks()
