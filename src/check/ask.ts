@@ -2,6 +2,8 @@
  * One question to Slack, and in words why there is no answer to it. Knows no method's meaning.
  */
 import {
+  type Logger,
+  LogLevel,
   WebAPIHTTPError,
   WebAPIPlatformError,
   WebAPIRateLimitedError,
@@ -32,7 +34,19 @@ const PATIENCE = 10_000
 /** Codes that say nothing about what was asked (docs.slack.dev, any method's "Errors"). */
 const PASSING = new Set(["internal_error", "fatal_error", "service_unavailable", "request_timeout", "ratelimited"])
 
-export const asker = (token: string, apiUrl: string): WebClient => slackClient({ token, apiUrl, timeout: PATIENCE })
+export const asker = (token: string, apiUrl: string): WebClient =>
+  slackClient({ token, apiUrl, timeout: PATIENCE, logger: silent })
+
+/** Whatever goes wrong is told in the report; the client's own log would say it a second time, on stderr. */
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  setLevel: () => undefined,
+  getLevel: () => LogLevel.ERROR,
+  setName: () => undefined,
+}
 
 export async function ask<T>(question: () => Promise<T>): Promise<Answered<T>> {
   try {

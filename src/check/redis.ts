@@ -8,7 +8,7 @@ import { metaKey } from "../store/keys.ts"
 import { fault, plain, type Report, together, warning } from "./report.ts"
 
 /** How long it is tried to reach Redis, ms. */
-const REACH_WITHIN = 5000
+const REACH_WITHIN = 3000
 /** ms of difference between the clocks: Slack's signatures allow five minutes. */
 const CLOCKS = 60_000
 

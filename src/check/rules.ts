@@ -15,7 +15,7 @@ export function checkRules(rules: Rules, tools: readonly string[]): Report {
     ...rules.map(({ tool }, index) => {
       const where = `approvals[${index}]`
       if (tool !== "*" && !tools.some((name) => globMatches(tool, name))) {
-        return fault(`${where}: no tool's name is ${tool}; ${meant(tool, tools)}.`)
+        return fault(`${where}: no tool's name is ${tool}; ${meant(tool, tools)}`)
       }
       const earlier = /[*?]/.test(tool) ? -1 : rules.findIndex((rule) => globMatches(rule.tool, tool))
       if (earlier < 0 || earlier >= index) return together()
@@ -28,12 +28,12 @@ export function checkRules(rules: Rules, tools: readonly string[]): Report {
 }
 
 function meant(tool: string, tools: readonly string[]): string {
-  if (tools.length === 0) return "tools lists none"
+  if (tools.length === 0) return "tools lists none."
   const bare = tool.replaceAll(/[*?]/g, "")
   const near = tools.filter((name) => alike(bare, name) || (bare.length > 2 && name.includes(bare)))
-  if (near.length > 0) return `did you mean ${near.join(" or ")}?`.slice(0, -1)
+  if (near.length > 0) return `did you mean ${near.join(" or ")}?`
   const some = tools.slice(0, 10).join(", ")
-  return `there ${tools.length === 1 ? "is" : "are"} ${some}${tools.length > 10 ? ", …" : ""}`
+  return `there ${tools.length === 1 ? "is" : "are"} ${some}${tools.length > 10 ? ", …" : ""}.`
 }
 
 /** Somebody may start what only they could approve, and may not approve because it is their own. */

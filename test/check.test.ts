@@ -1,0 +1,705 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Redis } from "ioredis"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { parse } from "yaml"
+import { readFileSync } from "node:fs"
+import { check } from "../src/check.ts"
+import { checkLive } from "../src/check/live.ts"
+import { checkManifest } from "../src/check/manifest.ts"
+import { asker } from "../src/check/ask.ts"
+import { SCOPES } from "../src/check/scopes.ts"
+import { type Config, readConfig } from "../src/config.ts"
+import { ADA, AUDIT, BOT, GRACE, NO_BOT, OPS, OSCAR, ROBIN, SRE } from "../src/sandbox/seed.ts"
+import { type SandboxSlack, startSlack } from "../src/sandbox/slack.ts"
+import { samples } from "../src/slack/blocks/samples.ts"
+import { Store } from "../src/store/store.ts"
+import { freshPrefix, redisUrl, scratchFolder, startRedis } from "./redis.ts"
+
+const TOOLS = fileURLToPath(new URL("../src/sandbox/demo/tools.mjs", import.meta.url))
+
+/** A set-up with nothing wrong; `file` are settings that are different in countersign.yaml, `env` the same of the environment. */
+async function setUp() {
+  const slack = await startSlack()
+  onTestFinished(() => slack.close())
+  const prefix = freshPrefix()
+  const folder = await scratchFolder("check")
+  let count = 0
+  const read = ({ file = {}, env = {} }: Wrong = {}) => {
+    const dir = join(folder, String(count++))
+    mkdirSync(dir)
+    const path = join(dir, "countersign.yaml")
+    const settings = {
+      model: { provider: "demo" },
+      tools: [TOOLS],
+      starters: [ROBIN],
+      channels: [OPS],
+      approvers: [SRE],
+      admins: [GRACE],
+      approvals: [{ tool: "get_*", do: "allow" }],
+      audit: { channel: AUDIT, args: "masked" },
+      redis: { prefix },
+      ...file,
+    }
+    writeFileSync(path, JSON.stringify(settings))
+    return readConfig({
+      SLACK_BOT_TOKEN: slack.botToken,
+      SLACK_APP_TOKEN: slack.appToken,
+      SLACK_API_URL: slack.apiUrl,
+      REDIS_URL: redisUrl(),
+      COUNTERSIGN_CONFIG: path,
+      ...env,
+    })
+  }
+  const found = async (wrong?: Wrong) => {
+    const { faults, warnings } = await check(read(wrong))
+    return { faults, warnings }
+  }
+  return { slack, workspace: slack.workspace, prefix, read, found }
+}
+
+interface Wrong {
+  file?: Record<string, unknown>
+  env?: Record<string, string>
+}
+
+const NOTHING = { faults: [], warnings: [] }
+
+test("a set-up with nothing wrong has neither fault nor warning, and its tools are loaded", async () => {
+  const { read, found } = await setUp()
+  expect(await found()).toEqual(NOTHING)
+  const { tools } = await check(read())
+  expect(tools.map(({ name }) => name)).toEqual(["get_status", "restart_service", "scale_service"])
+})
+
+test("everything that is wrong is told at once, each with its remedy, and no token is in it", async () => {
+  const { workspace, slack, found } = await setUp()
+  workspace.scopes.delete("im:write")
+  workspace.alterPerson(ADA, { deleted: true })
+  const wrong = await found({
+    file: { channels: [NO_BOT], approvers: [ADA, "U0TYPO"], approvals: [{ tool: "restrat_service", do: "ask" }] },
+    env: { SLACK_APP_TOKEN: "xapp-1-of-nobody", REDIS_URL: "redis://127.0.0.1:1" },
+  })
+  expect(wrong.faults).toEqual([
+    expect.stringMatching(/^SLACK_APP_TOKEN is not known to Slack: make one with connections:write/),
+    expect.stringMatching(/^The scope im:write is missing: without it .*; add it/),
+    `channels: ${NO_BOT} (#no-bot) does not have the bot as a member: type /invite @countersign there. A run can be started nowhere then.`,
+    `approvers: ${ADA} (ada) is deactivated: take the id out. Nobody may approve then.`,
+    expect.stringMatching(/^approvers: U0TYPO is nobody's id: put the right one/),
+    "approvals[0]: no tool's name is restrat_service; did you mean restart_service?",
+    expect.stringMatching(
+      /^Redis can't be reached at 127\.0\.0\.1:1 \(.*ECONNREFUSED.*\): start it, or correct REDIS_URL\.$/,
+    ),
+  ])
+  expect(wrong.warnings).toEqual([])
+  expect(JSON.stringify(wrong)).not.toContain(slack.botToken)
+  expect(JSON.stringify(wrong)).not.toContain("xapp-1-of-nobody")
+})
+
+test("what the configuration says of itself comes along: faults alone, or its warnings", async () => {
+  const { found } = await setUp()
+  expect((await found({ file: { command: "agent" } })).faults).toEqual([expect.stringContaining("command must be")])
+  expect(await found({ file: { starters: [] } })).toEqual({
+    faults: [],
+    warnings: [expect.stringMatching(/^starters is empty: nobody may start a run\./)],
+  })
+})
+
+describe("tokens", () => {
+  test.each([
+    ["invalid_auth", /^SLACK_BOT_TOKEN is not known to Slack: put the token that begins with xoxb-/],
+    ["token_revoked", /^SLACK_BOT_TOKEN was revoked: /],
+    ["account_inactive", /^SLACK_BOT_TOKEN was revoked, or the app was removed from the workspace: /],
+    ["token_expired", /^SLACK_BOT_TOKEN has expired \(token rotation is on/],
+    ["not_allowed_token_type", /^SLACK_BOT_TOKEN is a token of another kind: /],
+    ["org_login_required", /^SLACK_BOT_TOKEN is refused: Slack says "org_login_required": /],
+    ["internal_error", /^Slack can't be reached at http:.* \(Slack says "internal_error"\)/],
+  ])("a bot token that gets %s is told, and nothing is asked with it", async (error, words) => {
+    const { workspace, found } = await setUp()
+    workspace.misbehave({ method: "auth.test", do: "error", error, times: 9 })
+    expect(await found()).toEqual({ faults: [expect.stringMatching(words)], warnings: [] })
+    expect(workspace.calls.map(({ method }) => method).sort()).toEqual(["apps.connections.open", "auth.test"])
+  })
+
+  test.each([
+    ["invalid_auth", "faults", /^SLACK_APP_TOKEN is not known to Slack: make one with connections:write/],
+    ["not_allowed_token_type", "faults", /^SLACK_APP_TOKEN is a token of another kind: /],
+    ["missing_scope", "faults", /^SLACK_APP_TOKEN lacks connections:write: /],
+    ["internal_error", "warnings", /^SLACK_APP_TOKEN couldn't be checked: Slack says "internal_error"\.$/],
+  ])("an app token that gets %s: %s", async (error, kind, words) => {
+    const { workspace, found } = await setUp()
+    workspace.misbehave({ method: "apps.connections.open", do: "error", error, times: 9 })
+    expect(await found()).toEqual({ ...NOTHING, [kind]: [expect.stringMatching(words)] })
+  })
+
+  test("the tokens of two apps don't go together", async () => {
+    const { found, slack } = await setUp()
+    const { faults } = await found({ env: { SLACK_APP_TOKEN: "xapp-1-A0OTHER1-2-abc" } })
+    expect(faults).toContain(
+      "SLACK_APP_TOKEN is of the app A0OTHER1, SLACK_BOT_TOKEN of A0APP: put the tokens of one app.",
+    )
+    expect(slack.workspace.calls.some(({ method }) => method === "bots.info")).toBe(true)
+  })
+
+  test("over HTTP no app token is asked for", async () => {
+    const { workspace, read } = await setUp()
+    const reading = read({ env: { SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: "0123456789abcdef", PORT: "4000" } })
+    expect(await check(reading)).toMatchObject(NOTHING)
+    expect(workspace.calls.map(({ method }) => method)).not.toContain("apps.connections.open")
+  })
+
+  test("an address where nobody answers, or something else does, is told once", async () => {
+    const { found } = await setUp()
+    const nobody = await found({ env: { SLACK_API_URL: "http://127.0.0.1:1/api/" } })
+    expect(nobody).toEqual({
+      faults: [expect.stringMatching(/^Slack can't be reached at http:\/\/127\.0\.0\.1:1\/api\/ \(.*\): see that/)],
+      warnings: [],
+    })
+    const proxy = createServer((_, response) => response.end("<html>\u001b[2J Please log in</html>"))
+    await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening))
+    onTestFinished(() => new Promise((closed) => proxy.close(() => closed())))
+    const { port } = proxy.address() as AddressInfo
+    const other = await found({ env: { SLACK_API_URL: `http://127.0.0.1:${port}/` } })
+    expect(other.faults).toEqual([expect.stringContaining("(what answers isn't Slack)")])
+  })
+})
+
+describe("scopes", () => {
+  test("are what the manifest asks for", () => {
+    const manifest: unknown = parse(readFileSync(new URL("../manifest.yml", import.meta.url), "utf8"))
+    expect(manifest).toHaveProperty("oauth_config.scopes.bot", expect.arrayContaining(Object.keys(SCOPES)))
+    expect(manifest).toHaveProperty("oauth_config.scopes.bot.length", Object.keys(SCOPES).length)
+  })
+
+  test.each(["commands", "chat:write", "im:write", "users:read", "usergroups:read"])(
+    "without %s it is a fault",
+    async (scope) => {
+      const { workspace, found } = await setUp()
+      workspace.scopes.delete(scope)
+      const { faults } = await found()
+      expect(faults).toEqual([
+        expect.stringMatching(
+          new RegExp(`^The scope ${scope} is missing: without it .*; add it .* reinstall the app\\.$`),
+        ),
+      ])
+    },
+  )
+
+  test("what can't be looked up for want of a scope is a warning beside it, once", async () => {
+    const { workspace, found } = await setUp()
+    workspace.scopes.delete("users:read")
+    const { warnings } = await found({ file: { starters: [ROBIN, ADA], admins: [GRACE] } })
+    expect(warnings).toEqual([`${ROBIN}, ${ADA}, ${GRACE} couldn't be checked: the bot lacks the scope users:read.`])
+  })
+
+  test("a scope that only groups or private channels need is none where they aren't named", async () => {
+    const { workspace, found } = await setUp()
+    workspace.scopes.delete("usergroups:read")
+    workspace.scopes.delete("groups:read")
+    const { faults, warnings } = await found({ file: { approvers: [ADA, GRACE], audit: undefined } })
+    expect(faults).toEqual([])
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The scope usergroups:read is missing/),
+      expect.stringMatching(/^The scope groups:read is missing/),
+    ])
+  })
+
+  test("missing read scopes of channels are a warning, and so is what they hide", async () => {
+    const { workspace, found } = await setUp()
+    workspace.scopes.delete("channels:read")
+    workspace.scopes.delete("groups:read")
+    expect(await found()).toEqual({
+      faults: [],
+      warnings: [
+        expect.stringMatching(/^The scope channels:read is missing/),
+        expect.stringMatching(/^The scope groups:read is missing/),
+        `${OPS} couldn't be checked: the bot lacks the scope channels:read.`,
+        `${AUDIT} couldn't be checked: the bot lacks the scope groups:read.`,
+      ],
+    })
+  })
+
+  test("a stand-in that doesn't tell its scopes is warned of", async () => {
+    const { slack, found } = await setUp()
+    // A Slack that leaves the header out.
+    const mute = createServer((request, response) => {
+      const chunks: Buffer[] = []
+      request.on("data", (chunk: Buffer) => chunks.push(chunk))
+      request.on("end", () => {
+        const headers = {
+          authorization: request.headers.authorization ?? "",
+          "content-type": request.headers["content-type"] ?? "",
+        }
+        void fetch(slack.apiUrl + (request.url ?? "").slice(1), {
+          method: "POST",
+          headers,
+          body: Buffer.concat(chunks),
+        })
+          .then((answer) => answer.text())
+          .then((text) => response.end(text))
+      })
+    })
+    await new Promise<void>((listening) => mute.listen(0, "127.0.0.1", listening))
+    onTestFinished(() => new Promise((closed) => mute.close(() => closed())))
+    const { port } = mute.address() as AddressInfo
+    expect(await found({ env: { SLACK_API_URL: `http://127.0.0.1:${port}/` } })).toEqual({
+      faults: [],
+      warnings: [expect.stringMatching(/^Slack didn't say which scopes SLACK_BOT_TOKEN has/)],
+    })
+  })
+})
+
+describe("channels", () => {
+  const invite = "does not have the bot as a member: type /invite @countersign there"
+
+  test("one of several that can't be used is a warning: the others can", async () => {
+    const { found } = await setUp()
+    expect(await found({ file: { channels: [OPS, NO_BOT] } })).toEqual({
+      faults: [],
+      warnings: [`channels: ${NO_BOT} (#no-bot) ${invite}.`],
+    })
+  })
+
+  test.each<[string, (slack: SandboxSlack) => void, RegExp]>([
+    [
+      "without the bot",
+      ({ workspace }) => workspace.leave(OPS, BOT),
+      /\(#ops\) does not have the bot as a member: type \/invite @countersign there\. A run can be started nowhere then\.$/,
+    ],
+    [
+      "archived",
+      ({ workspace }) => workspace.alterChannel(OPS, { is_archived: true }),
+      /\(#ops\) is archived: unarchive it, or take it out\./,
+    ],
+    [
+      "private, without the bot",
+      ({ workspace }) => {
+        workspace.alterChannel(OPS, { kind: "private" })
+        workspace.leave(OPS, BOT)
+      },
+      /is no channel that Slack shows to the bot: type \/invite @countersign there if it is private, else put the right id\./,
+    ],
+  ])("the only one, when it is %s, is a fault", async (_, alter, words) => {
+    const { slack, found } = await setUp()
+    alter(slack)
+    expect(await found()).toEqual({ faults: [expect.stringMatching(words)], warnings: [] })
+  })
+
+  test("a public one without the bot will do with chat:write.public", async () => {
+    const { workspace, found } = await setUp()
+    workspace.scopes.add("chat:write.public")
+    expect(await found({ file: { channels: [NO_BOT] } })).toEqual(NOTHING)
+  })
+
+  test("the audit channel must have the bot", async () => {
+    const { workspace, found } = await setUp()
+    workspace.leave(AUDIT, BOT)
+    expect((await found()).faults).toEqual([
+      expect.stringMatching(/^audit\.channel: C0AUDIT is no channel .* The audit can't be written then\.$/),
+    ])
+  })
+
+  test.each<[string, Parameters<SandboxSlack["workspace"]["alterChannel"]>[1], string]>([
+    ["public", { kind: "channel" }, "public"],
+    ["shared", { is_ext_shared: true }, "shared with others"],
+  ])("masked args don't go to a channel that is %s", async (_, change, seen) => {
+    const { workspace, found } = await setUp()
+    workspace.alterChannel(AUDIT, change)
+    expect(await found()).toEqual({
+      faults: [
+        `audit.args is masked, but C0AUDIT (#audit) is ${seen}: everybody there could read every argument. Name a private, unshared channel, or put args: digest.`,
+      ],
+      warnings: [],
+    })
+    expect(await found({ file: { audit: { channel: AUDIT, args: "digest" } } })).toEqual(NOTHING)
+    expect(await found({ file: { audit: { channel: AUDIT } } })).toEqual(NOTHING)
+  })
+
+  test("a name with control characters reaches no terminal", async () => {
+    const { workspace, found } = await setUp()
+    workspace.alterChannel(NO_BOT, { name: "no\u001b[2J\nbot\u202e" })
+    expect((await found({ file: { channels: [OPS, NO_BOT] } })).warnings).toEqual([
+      `channels: ${NO_BOT} (#no[2Jbot) ${invite}.`,
+    ])
+  })
+})
+
+describe("people", () => {
+  test.each<[string, Parameters<SandboxSlack["workspace"]["alterPerson"]>[1], string]>([
+    ["deactivated", { deleted: true }, "is deactivated"],
+    ["a guest", { is_restricted: true }, "is a guest, and guests may do nothing"],
+    ["a guest of one channel", { is_ultra_restricted: true }, "is a guest, and guests may do nothing"],
+    ["a bot", { is_bot: true }, "is a bot, and only people count"],
+    ["of another organisation", { team_id: "T0ELSE" }, "belongs to another organisation"],
+  ])(
+    "somebody who is %s is warned of, in every list they stand in, and is a fault when nobody else does",
+    async (_, change, words) => {
+      const { workspace, found } = await setUp()
+      workspace.alterPerson(ROBIN, change)
+      expect(await found({ file: { starters: [ROBIN, ADA], admins: [ROBIN] } })).toEqual({
+        faults: [],
+        warnings: [`starters, admins: ${ROBIN} (robin) ${words}: take the id out.`],
+      })
+      expect(await found()).toEqual({
+        faults: [`starters: ${ROBIN} (robin) ${words}: take the id out. Nobody may start a run then.`],
+        warnings: [],
+      })
+    },
+  )
+
+  test("admins that don't count stop nothing", async () => {
+    const { workspace, found } = await setUp()
+    workspace.alterPerson(GRACE, { deleted: true })
+    expect(await found()).toEqual({
+      faults: [],
+      warnings: [`admins: ${GRACE} (grace) is deactivated: take the id out.`],
+    })
+  })
+
+  test("an id that is nobody's is a fault wherever it stands", async () => {
+    const { found } = await setUp()
+    const { faults } = await found({ file: { admins: ["U0TYPO", GRACE] } })
+    expect(faults).toEqual([expect.stringMatching(/^admins: U0TYPO is nobody's id: put the right one/)])
+  })
+
+  test("a rule's own approvers are looked at like the file's", async () => {
+    const { workspace, found } = await setUp()
+    workspace.alterPerson(OSCAR, { deleted: true })
+    const approvals = [{ tool: "restart_*", do: "ask", approvers: [OSCAR] }]
+    expect(await found({ file: { approvals } })).toEqual({
+      faults: [
+        `approvals[0].approvers: ${OSCAR} (oscar) is deactivated: take the id out. Nobody may approve restart_* then.`,
+      ],
+      warnings: [],
+    })
+  })
+
+  test("what Slack can't tell now is a warning, once for all", async () => {
+    const { workspace, found } = await setUp()
+    workspace.misbehave({ method: "users.info", do: "error", error: "internal_error", times: 99 })
+    expect(await found()).toEqual({
+      faults: [],
+      warnings: [`${ROBIN}, ${GRACE} couldn't be checked: Slack says "internal_error".`],
+    })
+  })
+
+  test.each<[string, (slack: SandboxSlack) => void, RegExp]>([
+    [
+      "is not there",
+      ({ workspace }) => workspace.groups.delete(SRE),
+      /^approvers: S0SRE is no user group, or a disabled one: put the right id\. Nobody may approve then\.$/,
+    ],
+    [
+      "is disabled",
+      ({ workspace }) => workspace.alterGroup(SRE, { disabled: true }),
+      /^approvers: S0SRE is no user group, or a disabled one/,
+    ],
+    [
+      "has no members",
+      ({ workspace }) => workspace.alterGroup(SRE, { users: [] }),
+      /^approvers: S0SRE is a user group without members: add some in Slack\. Nobody may approve then\.$/,
+    ],
+    [
+      "is of a paid plan that there isn't",
+      ({ workspace }) => void (workspace.paid = false),
+      /^approvers: S0SRE is a user group, which only paid Slack plans have: list people \(U…\) instead\./,
+    ],
+  ])("a user group that %s is a fault when it is all there is", async (_, alter, words) => {
+    const { slack, found } = await setUp()
+    alter(slack)
+    expect(await found()).toEqual({ faults: [expect.stringMatching(words)], warnings: [] })
+  })
+
+  test.each<[string, (slack: SandboxSlack) => void, RegExp]>([
+    [
+      "public",
+      ({ workspace }) => workspace.alterChannel("C0TEAM", { kind: "channel" }),
+      /^approvers: C0TEAM \(#team\) is public, and anybody can join it, so its members don't count/,
+    ],
+    [
+      "shared",
+      ({ workspace }) => workspace.alterChannel("C0TEAM", { is_ext_shared: true }),
+      /is shared with others, so its members don't count/,
+    ],
+    ["archived", ({ workspace }) => workspace.alterChannel("C0TEAM", { is_archived: true }), /is archived/],
+    [
+      "hidden from the bot",
+      ({ workspace }) => workspace.leave("C0TEAM", BOT),
+      /is no channel that Slack shows to the bot/,
+    ],
+    [
+      "the bot's alone",
+      ({ workspace }) => workspace.alterChannel("C0TEAM", { members: [BOT] }),
+      /has no members but the bot: invite those who shall approve/,
+    ],
+  ])("a channel of approvers that is %s lets nobody approve", async (_, alter, words) => {
+    const { slack, found } = await setUp()
+    slack.workspace.addChannel({ id: "C0TEAM", name: "team", kind: "private", members: [BOT, ADA, GRACE] })
+    expect(await found({ file: { approvers: ["C0TEAM"] } })).toEqual(NOTHING)
+    alter(slack)
+    expect(await found({ file: { approvers: ["C0TEAM"] } })).toEqual({
+      faults: [expect.stringMatching(words)],
+      warnings: [],
+    })
+  })
+})
+
+describe("who could approve", () => {
+  test.each<[string, Record<string, unknown>, string[]]>([
+    [
+      "the only approver is the only starter",
+      { starters: [ADA], approvers: [ADA] },
+      [
+        `Nobody can approve restart_service, scale_service: ${ADA} is the only approver and the only starter, and selfApproval is false. List another approver, or set selfApproval to true or confirm.`,
+      ],
+    ],
+    [
+      "the only approver is one of the starters",
+      { starters: [ROBIN, ADA], approvers: [ADA] },
+      [
+        `When ${ADA} starts a run, nobody can approve restart_service, scale_service: ${ADA} is the only approver, and selfApproval is false. List another approver, or set selfApproval to true or confirm.`,
+      ],
+    ],
+    [
+      "the group's only member is the only starter",
+      { starters: [ADA], approvers: ["S0SOLO"] },
+      [expect.stringMatching(/^Nobody can approve/) as string],
+    ],
+    [
+      "a rule narrows it down",
+      {
+        starters: [ADA],
+        approvals: [
+          { tool: "scale_*", do: "ask", approvers: [ADA] },
+          { tool: "restart_*", do: "deny" },
+        ],
+      },
+      [expect.stringMatching(/^Nobody can approve scale_service: /) as string],
+    ],
+    ["selfApproval is true", { starters: [ADA], approvers: [ADA], selfApproval: true }, []],
+    ["the requester confirms", { starters: [ADA], approvers: [ADA], selfApproval: "confirm" }, []],
+    ["there is a second approver", { starters: [ADA], approvers: [ADA, GRACE] }, []],
+    ["nothing is asked", { starters: [ADA], approvers: [ADA], approvals: [{ tool: "*", do: "allow" }] }, []],
+  ])("%s", async (_, file, warnings) => {
+    const { workspace, found } = await setUp()
+    workspace.addGroup({ id: "S0SOLO", users: [ADA] })
+    expect(await found({ file })).toEqual({ faults: [], warnings })
+  })
+
+  test("who can't be looked up makes no warning of it", async () => {
+    const { workspace, found } = await setUp()
+    workspace.misbehave({ method: "usergroups.users.list", do: "error", error: "internal_error", times: 9 })
+    const { warnings } = await found({ file: { starters: [ADA], approvers: [ADA, SRE] } })
+    expect(warnings).toEqual([`${SRE} couldn't be checked: Slack says "internal_error".`])
+  })
+})
+
+describe("tools and rules", () => {
+  test.each<[string, Record<string, unknown>, (string | RegExp)[]]>([
+    [
+      "a typing error",
+      { approvals: [{ tool: "scal_service", do: "deny" }] },
+      ["approvals[0]: no tool's name is scal_service; did you mean scale_service?"],
+    ],
+    [
+      "a glob that no tool has",
+      {
+        approvals: [
+          { tool: "get_*", do: "allow" },
+          { tool: "*_status_*", do: "deny" },
+        ],
+      },
+      ["approvals[1]: no tool's name is *_status_*; there are get_status, restart_service, scale_service."],
+    ],
+    [
+      "a part of names",
+      { approvals: [{ tool: "service", do: "deny" }] },
+      ["approvals[0]: no tool's name is service; did you mean restart_service or scale_service?"],
+    ],
+    [
+      "a rule behind a wider one",
+      {
+        approvals: [
+          { tool: "get_*", do: "allow" },
+          { tool: "get_status", do: "deny" },
+        ],
+      },
+      [
+        "approvals[1]: get_status never gets that far: approvals[0] (get_*) matches it, and the first match wins. Put it first.",
+      ],
+    ],
+    [
+      "rules without tools",
+      { tools: [], approvals: [{ tool: "get_*", do: "allow" }] },
+      ["approvals[0]: no tool's name is get_*; tools lists none."],
+    ],
+    ["a rule for all, without tools", { tools: [], approvals: [{ tool: "*", do: "deny" }] }, []],
+    [
+      "tools that aren't there",
+      { tools: ["./nothing.mjs"] },
+      [/nothing\.mjs does not exist: correct its path in tools\.$/],
+    ],
+  ])("%s", async (_, file, faults) => {
+    const { found } = await setUp()
+    expect((await found({ file })).faults).toEqual(
+      faults.map((one) => (typeof one === "string" ? one : expect.stringMatching(one))),
+    )
+  })
+})
+
+describe("Redis", () => {
+  const only = ({ faults, warnings }: { faults: string[]; warnings: string[] }) => ({ faults, warnings })
+
+  test("that may evict is a fault, with the command that mends it", async () => {
+    const { found } = await setUp()
+    const redis = await startRedis({ args: ["--maxmemory-policy", "allkeys-lru"] })
+    onTestFinished(() => redis.stop())
+    const env = { REDIS_URL: redis.url }
+    const { faults, warnings } = await found({ env })
+    expect(faults).toEqual([
+      expect.stringContaining(
+        "maxmemory-policy is allkeys-lru, so it deletes runs when its memory is full: CONFIG SET maxmemory-policy noeviction",
+      ),
+    ])
+    expect(warnings).toEqual([])
+    await told(redis.url, (client) => client.config("SET", "maxmemory-policy", "noeviction"))
+    expect(await found({ env })).toEqual(NOTHING)
+  })
+
+  test("that keeps nothing is a warning; a replica makes it good, and is itself no place for runs", async () => {
+    const { found } = await setUp()
+    const redis = await startRedis({ args: ["--appendonly", "no"] })
+    onTestFinished(() => redis.stop())
+    expect(only(await found({ env: { REDIS_URL: redis.url } }))).toEqual({
+      faults: [],
+      warnings: [
+        expect.stringMatching(/^Redis has neither an append-only file nor a replica.*CONFIG SET appendonly yes/),
+      ],
+    })
+    const replica = await startRedis({ args: ["--replicaof", "127.0.0.1", String(redis.port)] })
+    onTestFinished(() => replica.stop())
+    await expect.poll(() => found({ env: { REDIS_URL: redis.url } }), { timeout: 10_000 }).toEqual(NOTHING)
+    expect((await found({ env: { REDIS_URL: replica.url } })).faults).toEqual([
+      "REDIS_URL leads to a replica, which takes no writes: name the primary.",
+    ])
+  })
+
+  test("that wants a password, or another one, says so", async () => {
+    const { found } = await setUp()
+    const redis = await startRedis({ args: ["--requirepass", "right-password"] })
+    onTestFinished(() => redis.stop())
+    const at = `127.0.0.1:${redis.port}`
+    expect((await found({ env: { REDIS_URL: redis.url } })).faults).toEqual([
+      `Redis at ${at} wants a password: put it into REDIS_URL (redis://:password@…).`,
+    ])
+    const wrong = await found({ env: { REDIS_URL: `redis://:wrong-password@${at}` } })
+    expect(wrong.faults).toEqual([`Redis at ${at} refuses the name or password of REDIS_URL: correct it.`])
+    expect(await found({ env: { REDIS_URL: `redis://:right-password@${at}` } })).toEqual(NOTHING)
+  })
+
+  test("with another number of shards is a fault, and looking fixes none", async () => {
+    const { prefix, found } = await setUp()
+    expect(await found({ file: { redis: { prefix, shards: 3 } } })).toEqual(NOTHING)
+    expect(await told(redisUrl(), (client) => client.keys(`{${prefix}:*`))).toEqual([])
+    const store = await Store.open({ url: redisUrl(), prefix, shards: 2, confirm: 0, outbox: false })
+    await store.close()
+    expect((await found({ file: { redis: { prefix, shards: 3 } } })).faults).toEqual([
+      `redis.shards is 3, but Redis holds runs under the prefix "${prefix}" in 2 shards, and that can't be changed: set redis.shards to 2, or another redis.prefix.`,
+    ])
+    expect(await found({ file: { redis: { prefix, shards: 2 } } })).toEqual(NOTHING)
+  })
+
+  test.each([
+    ["redis://redis.invalid", "without TLS (rediss://) and without a password", "Add both"],
+    ["rediss://redis.invalid", "without a password", "Add it"],
+    ["redis://:secret-word@redis.invalid", "without TLS (rediss://)", "Add it"],
+  ])("on another machine: %s is a fault", async (url, lacks, remedy) => {
+    const { found } = await setUp()
+    const words = `REDIS_URL leads to another machine (redis.invalid) ${lacks}: whoever can reach it could read runs and approve them. ${remedy}, or, where nobody else can reach it, set redis: { insecure: true }.`
+    const { faults } = await found({ env: { REDIS_URL: url } })
+    expect(faults).toContain(words)
+    expect(JSON.stringify(faults)).not.toContain("secret-word")
+  })
+
+  test("on another machine it is tried when it is said that nobody else is there", async () => {
+    const { prefix, found } = await setUp()
+    const env = { REDIS_URL: "redis://:secret-word@redis.invalid" }
+    expect(await found({ env, file: { redis: { prefix, insecure: true } } })).toEqual({
+      faults: [expect.stringMatching(/^Redis can't be reached at redis\.invalid:6379 \(.*redis\.invalid/)],
+      warnings: [],
+    })
+  })
+})
+
+describe("the manifest", () => {
+  test("has the command, or it is warned of", async () => {
+    const { found } = await setUp()
+    expect(await found({ file: { command: "/ops" } })).toEqual({
+      faults: [],
+      warnings: [
+        expect.stringMatching(/^command is \/ops, but the app of manifest\.yml has \/agent: give the app \/ops /),
+      ],
+    })
+  })
+
+  test("that isn't there is no matter", () => {
+    expect(checkManifest({ command: "/ops" } as Config, "/nowhere/manifest.yml")).toEqual(NOTHING)
+  })
+})
+
+describe("live", () => {
+  test("Slack validates one message of every kind", async () => {
+    const { workspace, read } = await setUp()
+    expect(await check(read(), { live: true })).toMatchObject(NOTHING)
+    const calls = workspace.calls.filter(({ method }) => method === "blocks.validate")
+    expect(calls.length).toBe(samples().size)
+  })
+
+  test("each refusal is told with the message's name and what is wrong in it", async () => {
+    const { slack } = await setUp()
+    const [name, good] = [...samples()][0] ?? ["", { text: "", blocks: [] }]
+    const bad = {
+      text: "x",
+      blocks: [{ type: "section" as const, text: { type: "mrkdwn" as const, text: "x".repeat(3001) } }],
+    }
+    const report = await checkLive(
+      asker(slack.botToken, slack.apiUrl),
+      new Map([
+        ["too long", bad],
+        [name, good],
+        ["again", bad],
+      ]),
+    )
+    expect(report).toEqual({
+      faults: [
+        expect.stringMatching(/^The message "too long" would be refused by Slack: .*3001.* at \/blocks\/0\/text/),
+        expect.stringMatching(/^The message "again" would be refused by Slack: /),
+      ],
+      warnings: [],
+    })
+  })
+
+  test("waits when Slack says so; where the method isn't to be had, that is a warning", async () => {
+    const { slack, workspace } = await setUp()
+    const client = asker(slack.botToken, slack.apiUrl)
+    workspace.misbehave({ method: "blocks.validate", do: "429", retryAfter: 1, times: 1 })
+    expect(await checkLive(client)).toEqual(NOTHING)
+    workspace.misbehave({ method: "blocks.validate", do: "error", error: "unknown_method", times: 1 })
+    expect(await checkLive(client)).toEqual({
+      faults: [],
+      warnings: ['Slack didn\'t validate the messages: Slack says "unknown_method".'],
+    })
+  })
+})
+
+async function told<T>(url: string, question: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 1 })
+  try {
+    return await question(redis)
+  } finally {
+    redis.disconnect()
+  }
+}
