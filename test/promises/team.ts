@@ -18,7 +18,7 @@ import { startSlack } from "../../src/sandbox/slack.ts"
 import type { SandboxSlack } from "../../src/sandbox/slack.ts"
 import { Store } from "../../src/store/store.ts"
 import { loadTools } from "../../src/tools/modules.ts"
-import type { Provider, Style, WireTurn } from "../fakes/provider.ts"
+import type { Provider, Style, WireRequest, WireTurn } from "../fakes/provider.ts"
 import { startProvider } from "../fakes/provider.ts"
 import { freshPrefix, redisUrl, scratchFolder } from "../redis.ts"
 
@@ -32,7 +32,11 @@ export const AUDIT = "C0AUDIT"
 export interface TeamOptions {
   /** What the model says, one a request. */
   turns?: WireTurn[]
+  /** Or what it says to each prompt, by how far that conversation is: for several runs at once, and for repeated turns. */
+  scripts?: Record<string, WireTurn[]>
   style?: Style
+  /** More of the model's settings. */
+  model?: Record<string, unknown>
   /** More lines of countersign.yaml, as JSON (YAML takes it). */
   config?: Record<string, unknown>
   redisUrl?: string
@@ -43,6 +47,9 @@ export interface RunningBot {
   stop(): Promise<void>
   /** SIGKILL; only a bot that is a process of its own can die so. */
   kill(): Promise<void>
+  /** Stops and continues it in mid-air (SIGSTOP, SIGCONT), as `kill` only where it is a process of its own. */
+  freeze(): void
+  thaw(): void
   /** Its log so far. */
   log(): string
 }
@@ -65,6 +72,7 @@ export class Team {
   readonly prefix: string
   readonly #folder: string
   readonly #env: Record<string, string>
+  readonly #config: Record<string, unknown>
   readonly #bots = new Set<RunningBot>()
 
   private constructor(parts: {
@@ -74,6 +82,7 @@ export class Team {
     prefix: string
     folder: string
     env: Record<string, string>
+    config: Record<string, unknown>
   }) {
     this.slack = parts.slack
     this.provider = parts.provider
@@ -81,15 +90,16 @@ export class Team {
     this.prefix = parts.prefix
     this.#folder = parts.folder
     this.#env = parts.env
+    this.#config = parts.config
   }
 
   static async start(options: TeamOptions = {}): Promise<Team> {
-    const { style = "openai", turns = [] } = options
+    const { style = "openai", turns = [], scripts } = options
     const prefix = freshPrefix()
     const url = options.redisUrl ?? redisUrl()
     const folder = await scratchFolder("team")
     const slack = await startSlack({})
-    const provider = await startProvider({ style, turns })
+    const provider = await startProvider({ style, turns, ...(scripts ? { handler: following(scripts) } : {}) })
     const file = join(folder, "countersign.yaml")
     const config = {
       model: {
@@ -97,6 +107,7 @@ export class Team {
         baseUrl: provider.baseUrl,
         model: "test-model",
         apiKey: "${MODEL_KEY}",
+        ...options.model,
       },
       tools: [fileURLToPath(new URL("./tools.process.mjs", import.meta.url))],
       starters: [REQ, APP1],
@@ -124,7 +135,13 @@ export class Team {
     process.env["COUNT_FILE"] = env.COUNT_FILE
     writeFileSync(env.COUNT_FILE, "")
     const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: true })
-    return new Team({ slack, provider, store, prefix, folder, env })
+    return new Team({ slack, provider, store, prefix, folder, env, config })
+  }
+
+  /** Changes countersign.yaml for the bots that are started from now on. */
+  reconfigure(change: Record<string, unknown>): void {
+    Object.assign(this.#config, change)
+    writeFileSync(this.path("countersign.yaml"), JSON.stringify(this.#config))
   }
 
   /** A file's path for tools that wait to be released (`holdFile`). */
@@ -152,10 +169,15 @@ export class Team {
     const demo = () => {
       throw new Error("no demo here")
     }
+    const mortal = () => {
+      throw new Error("a bot in this process has no signals: use process()")
+    }
     const bot = await startBot({ config: read.config, tools: tools.tools, log, demo })
     return this.#keep({
       stop: () => bot.stop(5000),
-      kill: () => Promise.reject(new Error("a bot in this process can't be killed: use process()")),
+      kill: mortal,
+      freeze: mortal,
+      thaw: mortal,
       log: () => lines.join(""),
     })
   }
@@ -178,17 +200,25 @@ export class Team {
         return out.includes('"msg":"started"')
       },
       () => `the bot to start: ${out}`,
+      60_000,
     )
     const end = async (signal: NodeJS.Signals): Promise<void> => {
       child.kill(signal)
       await ended
     }
-    return this.#keep({ stop: () => end("SIGTERM"), kill: () => end("SIGKILL"), log: () => out })
+    return this.#keep({
+      // A frozen one would not hear it.
+      stop: () => (child.kill("SIGCONT"), end("SIGTERM")),
+      kill: () => end("SIGKILL"),
+      freeze: () => void child.kill("SIGSTOP"),
+      thaw: () => void child.kill("SIGCONT"),
+      log: () => out,
+    })
   }
 
   #keep(bot: RunningBot): RunningBot {
     const kept: RunningBot = {
-      log: bot.log,
+      ...bot,
       stop: async () => {
         if (this.#bots.delete(kept)) await bot.stop()
       },
@@ -209,7 +239,41 @@ export class Team {
 
   /** `/agent <text>`; resolves with what the person saw at once. */
   command(text: string, user = REQ, channel = OPS): ReturnType<SandboxSlack["workspace"]["command"]> {
-    return this.slack.workspace.command(user, channel, `/agent ${text}`)
+    return this.slack.workspace.command(user, channel, text)
+  }
+
+  /** Starts a run; resolves with it once it is stored. */
+  async begin(prompt: string, user = REQ, channel = OPS): Promise<Run> {
+    await this.command(prompt, user, channel)
+    return this.runOf(prompt, () => true, user)
+  }
+
+  /** The newest run with that prompt, once it satisfies `test`. */
+  async runOf(prompt: string, test: (run: Run) => boolean = () => true, user = REQ, ms?: number): Promise<Run> {
+    let last: Run | undefined
+    await until(
+      async () => {
+        last = (await this.runs(user)).find(({ title }) => title === prompt)
+        return last !== undefined && test(last)
+      },
+      () => `the run “${prompt}”: ${JSON.stringify(last)}`,
+      ms,
+    )
+    if (!last) throw new Error("no run")
+    return last
+  }
+
+  endOf(prompt: string, user = REQ, ms?: number): Promise<Run> {
+    return this.runOf(prompt, (run) => run.ended !== undefined, user, ms)
+  }
+
+  /** The results that the run's transcript has, in order. */
+  async results(run: Run): Promise<{ isError: boolean; output: string }[]> {
+    const entries = (await this.store.transcript(run.id)).map((text) => JSON.parse(text) as ToolEntry)
+    return entries
+      .filter(({ role }) => role === "tool")
+      .flatMap(({ content }) => content)
+      .map(({ output }) => ({ isError: output.type === "error-text", output: output.value }))
   }
 
   /** The runs of a person, newest first. */
@@ -258,6 +322,54 @@ export class Team {
     return found
   }
 
+  /** Resolves with the `n`-th live card of a run. */
+  async cardOf(run: Run, action = "approve", n = 1, ms?: number): Promise<Message> {
+    const mine = () => this.cards(action, run.channel).filter((one) => JSON.stringify(one.blocks).includes(run.id))
+    await until(
+      () => mine().length >= n,
+      () =>
+        `${n} cards of “${run.title}” with ${action}: ${JSON.stringify(this.slack.workspace.messages(run.channel))}`,
+      ms,
+    )
+    const found = mine()[n - 1]
+    if (!found) throw new Error("no card")
+    return found
+  }
+
+  /** Resolves when nothing of the run can be decided in Slack any more. */
+  async closed(run: Run, ms?: number): Promise<void> {
+    const live = () =>
+      ["approve", "decline", "again", "done", "failed"]
+        .flatMap((action) => this.cards(action, run.channel))
+        .filter((one) => JSON.stringify(one.blocks).includes(run.id))
+    await until(
+      () => live().length === 0,
+      () => `the cards of “${run.title}” to close: ${JSON.stringify(live())}`,
+      ms,
+    )
+  }
+
+  /** What a person was told privately, oldest first: ephemeral messages anywhere, and direct ones. */
+  told(user: string): string[] {
+    const { workspace } = this.slack
+    const direct = [...workspace.channels.values()].filter(
+      ({ kind, members }) => kind === "dm" && members.includes(user),
+    )
+    return [...workspace.ephemerals(user), ...direct.flatMap(({ id }) => workspace.messages(id))].map(
+      ({ text }) => text,
+    )
+  }
+
+  /** Resolves when a person was told something like it. */
+  async hears(user: string, words: string | RegExp, ms?: number): Promise<void> {
+    const matches = (text: string) => (typeof words === "string" ? text.includes(words) : words.test(text))
+    await until(
+      () => this.told(user).some(matches),
+      () => `${user} to be told ${String(words)}: ${JSON.stringify(this.told(user))}`,
+      ms,
+    )
+  }
+
   click(user: string, card: Message, action: string): ReturnType<SandboxSlack["workspace"]["click"]> {
     return this.slack.workspace.click(user, card, action)
   }
@@ -277,12 +389,28 @@ export class Team {
   }
 }
 
+interface ToolEntry {
+  role: string
+  content: { output: { type: string; value: string } }[]
+}
+
+/** The turn of a script that a request has come to. */
+const following =
+  (scripts: Record<string, WireTurn[]>) =>
+  ({ body }: WireRequest): WireTurn => {
+    const messages = body.messages as { role: string; content: string | { text: string }[] }[]
+    const asked = messages.find(({ role }) => role === "user")?.content ?? ""
+    const prompt = typeof asked === "string" ? asked : (asked[0]?.text ?? "")
+    const turn = scripts[prompt]?.[messages.filter(({ role }) => role === "assistant").length]
+    return turn ?? { status: 501, body: JSON.stringify({ error: { message: `nothing to say to “${prompt}”` } }) }
+  }
+
 async function endOf(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
 }
 
 /** Looks again and again until `test` holds; fails with what was waited for. */
-export async function until(test: () => boolean | Promise<boolean>, what: () => string, ms = 15_000): Promise<void> {
+export async function until(test: () => boolean | Promise<boolean>, what: () => string, ms = 30_000): Promise<void> {
   const deadline = performance.now() + ms
   while (!(await test())) {
     if (performance.now() > deadline) throw new Error(`waited ${ms} ms in vain for ${what()}`)
