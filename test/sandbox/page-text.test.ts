@@ -91,7 +91,9 @@ describe("markdown", () => {
     ],
     ["- a\n- b\n  - c\n1. d\n2. e", "ul0(a; b) / ul1(c) / ol10(d; e)"],
     ["> q\n> r\n\n---", "quote(q\nr) / rule"],
-    ["```js\nconst a = `1`\n```\nafter", "pre(const a = `1`) / after"],
+    ["```\nconst a = `1`\n```\nafter", "pre(const a = `1`) / after"],
+    ["```sh rm -rf\n  ls\n```", "pre(sh rm -rf\n  ls)"],
+    ['[a](https://a.example "hidden")', '[a]([link https://a.example] "hidden")'],
     ["```\nnever closed", "pre(never closed)"],
     ["<!channel> <b>", "[broadcast channel] <b>"],
   ])("%s", (text, expected) => {
@@ -148,7 +150,7 @@ test("whatever the text, every reading ends soon and loses no letter", () => {
       for (const passages of read)
         expect(letters(JSON.stringify(passages).replaceAll(/"[a-z]+":/g, ""))).toBeGreaterThanOrEqual(letters(text))
     }),
-    { numRuns: 200 },
+    { numRuns: 500 },
   )
 })
 

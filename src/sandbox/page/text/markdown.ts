@@ -10,7 +10,7 @@ const marks = [
   mark(/(?<!`)(`{1,6})([\s\S]*?[^`])\1(?!`)/, (match, style) => [
     { kind: "text", text: match[2] ?? "", style: { ...style, code: true } },
   ]),
-  mark(/!?\[([^\]\n]*)\]\(\s*([^\s()]+)[^()\n]*\)/, (match, style) => [
+  mark(/!?\[([^\]\n]*)\]\(\s*([^\s()]+)\s*\)/, (match, style) => [
     { kind: "link", url: match[2] ?? "", label: match[1] ?? "", style },
   ]),
   tokens,
@@ -87,9 +87,14 @@ function readProse(text: string): Passage[] {
   return passages
 }
 
+/** What stands behind the opening fence is shown as the first line of the code: no text may hide there. */
 export function readMarkdown(text: string): Passage[] {
-  return text.split(/^```[^\n]*\n([\s\S]*?)(?:\n```\s*$|(?![\s\S]))/m).flatMap((part, index): Passage[] => {
-    if (index % 2 === 0) return readProse(part)
-    return [{ kind: "pre", spans: [{ kind: "text", text: part, style: {} }] }]
+  const fence = /^```([^\n]*)\n([\s\S]*?)(?:\n?```\s*$|(?![\s\S]))/m
+  const parts = `${text}\n`.split(fence)
+  return parts.flatMap((part, index): Passage[] => {
+    if (index % 3 === 0) return readProse(part)
+    if (index % 3 === 1) return []
+    const code = [parts[index - 1] ?? "", part.replace(/\n$/, "")].filter((line) => line.trim() !== "").join("\n")
+    return [{ kind: "pre", spans: [{ kind: "text", text: code, style: {} }] }]
   })
 }
