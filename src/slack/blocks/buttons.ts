@@ -1,5 +1,5 @@
 /** The buttons of an open ask: which there are depends on what is asked and whether all of it can be read. */
-import type { ActionsBlock, Button, KnownBlock } from "@slack/types"
+import type { Button, KnownBlock } from "@slack/types"
 import type { CardView } from "./card.ts"
 import { PRESS, refOf } from "./intent.ts"
 import { LIMITS } from "./limits.ts"
@@ -19,17 +19,28 @@ function wanted({ ask, request }: CardView): Wanted {
 
 /** The actions of an open card, after a word about what is missing. */
 export function buttons(view: CardView, parts: readonly Part[]): KnownBlock[] {
-  const { run, ask } = view
-  const value = refOf(run, ask)
-  if (escape(value).length > LIMITS.buttonValue)
-    return [note("Its id is too long for a button; it can only be cancelled with its run.")]
+  const value = valueOf(view)
+  if (value === undefined) return [note(UNPRESSABLE)]
   const readable = view.argsPosted || !parts.some(isLong)
   const hidden = parts.some((part) => part.masked > 0)
   const open = readable && view.paused !== true
   const yes = open ? agreeing(view, value) : []
-  const list: Button[] = [...yes, ...refusing(view, value), ...(hidden ? [reveal(ask.tool, value)] : [])]
-  const block: ActionsBlock = actions(`decide-${ask.version}-${yes.length}-${hidden ? 1 : 0}`, list)
-  return [...missing(view, open, readable).map(note), block]
+  const list: Button[] = [...yes, ...refusing(view, value), ...(hidden ? [reveal(view.ask.tool, value)] : [])]
+  const id = `decide-${view.ask.version}-${yes.length}-${hidden ? 1 : 0}`
+  return [...missing(view, open, readable).map(note), actions(id, list)]
+}
+
+/** The actions of a card that can't show what is decided about: a no alone. */
+export function refusals(view: CardView): KnownBlock[] {
+  const value = valueOf(view)
+  return value === undefined ? [note(UNPRESSABLE)] : [actions(`refuse-${view.ask.version}`, refusing(view, value))]
+}
+
+const UNPRESSABLE = "Its id is too long for a button; it can only be cancelled with its run."
+
+function valueOf({ run, ask }: CardView): string | undefined {
+  const value = refOf(run, ask)
+  return escape(value).length > LIMITS.buttonValue ? undefined : value
 }
 
 /** Why there is no yes, where that is not plain to see. */

@@ -8,7 +8,7 @@ import type { Ask, Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { guarded, type Message } from "./limits.ts"
 import { isLong, material, type Part } from "./material.ts"
-import { buttons } from "./buttons.ts"
+import { buttons, refusals } from "./buttons.ts"
 import { headline, outcome } from "./outcome.ts"
 import {
   bold,
@@ -233,7 +233,7 @@ export function minimal(view: CardView): Message {
       rich(
         section(note, "\n", bold("Decide by "), instant(ask.expiresAt), "\n", bold("May decide "), ...deciders(view)),
       ),
-      ...buttons({ ...view, paused: true }, []),
+      ...refusals(view),
     )
   }
   return { text: sentence(view), blocks }

@@ -324,6 +324,14 @@ describe("an address to open", () => {
   })
 })
 
+test("the minimal card says who may decide and until when, and takes a no alone", () => {
+  const message = minimal(sampleView({ mention: true, args: '{"password":"x1"}' }))
+  expect(idsOf(message)).toEqual(["decline"])
+  expect(live(message).map(({ type }) => type)).toEqual(["date", "usergroup", "user", "button"])
+  expect(readable(message)).not.toContain("paused")
+  expect(idsOf(minimal(sampleView({}, settled())))).toEqual([])
+})
+
 test("a prompt of 3,000 characters with many to escape still fits, open and settled", () => {
   const prompt = `${">".repeat(20)}&&${"x".repeat(2978)}`
   const view = sampleView({}, { from: "tool" }, { prompt })

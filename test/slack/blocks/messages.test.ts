@@ -14,9 +14,7 @@ const ended = (how: "done" | "failed" | "incomplete" | "cancelled", words?: stri
 const answered = (answer: string): Message[] => answers(ended("done"), { answer })
 /** The elements of an answer that fits into one message, without the opening line. */
 const elementsOf = (answer: string): unknown[] =>
-  answered(answer)[0]
-    ?.blocks.slice(1)
-    .flatMap((block) => ("elements" in block ? block.elements : [])) ?? []
+  ((answered(answer)[0] ?? help()).blocks.slice(1) as { elements: unknown[] }[]).flatMap((block) => block.elements)
 const text = (text: string, style?: object) => ({ type: "text", text, ...(style ? { style } : {}) })
 const section = (...elements: unknown[]) => ({ type: "rich_text_section", elements })
 /** What an answer says, without the opening line of each message. */
