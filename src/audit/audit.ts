@@ -49,11 +49,9 @@ export function startAudit(options: AuditOptions): Audit {
   const { store, channel } = options
   // Facts are logged whatever else is wanted in the log.
   const journal = options.log.child({}, { level: "info" })
-  const count = channel ? store.shards : 0
-  const shards = Array.from(
-    { length: count },
-    (_, shard) => new ShardAudit({ ...options, channel: channel as AuditChannel }, shard),
-  )
+  const shards = channel
+    ? Array.from({ length: store.shards }, (_, shard) => new ShardAudit({ ...options, channel }, shard))
+    : []
   return {
     committed(_, { facts }) {
       for (const fact of facts) journal.info({ fact }, "fact")

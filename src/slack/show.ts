@@ -49,11 +49,11 @@ const LEASE = CALL_TIMEOUT + 2000
 const AT_ONCE = 6
 const REST_AT_ONCE = 3
 /** Nobody else takes a run that is being served for so long, ms. */
-const SERVING = 20_000
+const SERVING = LEASE
 
 type Due = Extract<Awaited<ReturnType<Store["show"]["showDue"]>>, { id: string }>
 
-type Choice = { act: Act; key: string | undefined } | { at: number; lane: Due["class"] }
+type Choice = { act: Act } | { at: number; lane: Due["class"] }
 
 /** When an act may be done, and what it waits for. */
 interface Possible {
@@ -110,10 +110,7 @@ class ShardShow {
     this.wake()
     await this.#loop
     await Promise.all(this.#underWay)
-    if (this.#leasedUntil > performance.now()) {
-      // Whoever comes next need not wait for the lease to lapse.
-      await this.#store.lease(this.#shard, "show", this.#owner, 1).catch(() => false)
-    }
+    await this.#letGo().catch(() => undefined)
   }
 
   async #run(): Promise<void> {
@@ -134,7 +131,7 @@ class ShardShow {
     if (this.#serving.size >= AT_ONCE) return Infinity
     if (!(await this.#leased())) return Infinity
     const due = await this.#store.show.showDue(this.#shard)
-    if (!("id" in due)) return due.next === undefined ? Infinity : soon(due.next - due.now)
+    if (!("id" in due)) return this.#idle(due)
     const served = this.#serving.get(due.id)
     if (served) {
       await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
@@ -147,6 +144,19 @@ class ShardShow {
     await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
     this.#take(due)
     return 0
+  }
+
+  async #idle({ now, next }: { now: number; next: number | undefined }): Promise<number> {
+    const wait = next === undefined ? Infinity : soon(next - now)
+    if (wait === Infinity && this.#serving.size === 0) await this.#letGo()
+    return wait
+  }
+
+  /** Gives the lease back, so that nobody has to wait for it to lapse: not after a crash while nothing was under way, either. */
+  async #letGo(): Promise<void> {
+    const held = this.#leasedUntil > performance.now()
+    this.#leasedUntil = 0
+    if (held) await this.#store.lease(this.#shard, "show", this.#owner, 1)
   }
 
   #take(due: Due): void {
@@ -193,7 +203,6 @@ class ShardShow {
     }
     const choice = await this.#choose(seen, acts, due.class)
     if ("act" in choice) {
-      if (choice.key !== undefined) await this.#pace.take(choice.key, now)
       await deliver(seen, choice.act, this.#desk)
       await show.showLater(id, choice.act.lane, now)
     } else if (!(await show.showLater(id, choice.lane, choice.at, revision))) {
@@ -221,7 +230,7 @@ class ShardShow {
     let first: Possible | undefined
     for (const act of acts) {
       const possible = await this.#possible(seen, act, lane)
-      if (possible.at <= seen.now && !possible.crowded) return { act, key: possible.key }
+      if (possible.at <= seen.now && !possible.crowded) return { act }
       if (!first || possible.at < first.at) first = possible
     }
     if (!first) return { at: seen.now, lane }
@@ -229,13 +238,15 @@ class ShardShow {
     return { at: paced && key !== undefined ? this.#turn(key, at, seen.now) : at, lane: act.lane }
   }
 
+  /** When an act may be done; what may be done now has taken its turn. */
   async #possible(seen: Seen, act: Act, lane: Due["class"]): Promise<Possible> {
     const key = paceKey(seen, act)
     const after = "slot" in act ? (act.slot.sent.after ?? 0) : 0
-    const free = key === undefined ? 0 : await this.#pace.freeAt(key)
     // What brings up to date leaves its place to cards; it comes back in its own class.
     const crowded = act.lane === "rest" && lane === "cards" && this.#restServed >= REST_AT_ONCE
-    return { act, key, at: Math.max(after, free), paced: free > seen.now && free >= after, crowded }
+    if (after > seen.now || crowded) return { act, key, at: after, paced: false, crowded }
+    const free = key === undefined ? 0 : await this.#pace.take(key, seen.now)
+    return { act, key, at: free, paced: free > seen.now, crowded }
   }
 
   /** When the next in the row for a kind of call should look again. */

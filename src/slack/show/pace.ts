@@ -25,22 +25,35 @@ const FREE: Rate = { every: 0, burst: 1 }
 export class Pace {
   readonly #store: Store
   readonly #rates: Readonly<Record<string, Rate>>
+  readonly #taking = new Map<string, Promise<void>>()
 
   constructor(store: Store, rates: Readonly<Record<string, Rate>> = RATES) {
     this.#store = store
     this.#rates = rates
   }
 
-  /** When a call of this kind may be made, ms; what is stored is when the last of them would be due at the steady rate. */
-  async freeAt(key: string): Promise<number> {
-    const { every, burst } = this.#rateOf(key)
-    return (await this.#store.show.paceUntil(key)) - every * (burst - 1)
+  /**
+   * Takes a call of this kind if it may be made at `now`. Returns when it may: up to `now` it is taken. What is stored is
+   * when the last one would be due at the steady rate.
+   */
+  async take(key: string, now: number): Promise<number> {
+    // One after the other: two that read the same number would both go.
+    const before = this.#taking.get(key) ?? Promise.resolve()
+    const taken = before.then(() => this.#take(key, now))
+    const settled = taken.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#taking.set(key, settled)
+    return taken
   }
 
-  /** A call is about to be made. */
-  async take(key: string, now: number): Promise<void> {
-    const { every } = this.#rateOf(key)
-    await this.#store.show.setPace(key, Math.max(now, await this.#store.show.paceUntil(key)) + every)
+  async #take(key: string, now: number): Promise<number> {
+    const { every, burst } = this.#rateOf(key)
+    const due = await this.#store.show.paceUntil(key)
+    const free = due - every * (burst - 1)
+    if (free <= now) await this.#store.show.setPace(key, Math.max(now, due) + every)
+    return free
   }
 
   /** Slack asked us to wait for `ms`. */
