@@ -18,7 +18,8 @@ import { auditChannel } from "./slack/audit-channel.ts"
 import { identify, slackClient } from "./slack/client.ts"
 import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
-import { Store } from "./store/store.ts"
+import { CALL_TIMEOUT } from "./slack/show/send.ts"
+import { Store, type Loaded } from "./store/store.ts"
 import { policyGuard, ruleFor } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { startWorker } from "./work/worker.ts"
@@ -84,7 +85,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
   const stop = async (ms: number): Promise<void> => {
     for (const one of stops.splice(0).reverse()) await one(ms)
   }
-  let committed: (id: string, step: Step) => void = () => undefined
+  let committed: (id: string, step: Step, at: Loaded) => void = () => undefined
   try {
     const agent = await agentOf(options)
     const store = await Store.open({
@@ -94,24 +95,24 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       confirm: redis.confirm,
       outbox: config.audit !== undefined,
       log,
-      onCommit: (id, step) => committed(id, step),
+      onCommit: (id, step, at) => committed(id, step, at),
     })
     stops.push(() => store.close())
     const newClient = (timeout?: number) =>
       slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, ...(timeout === undefined ? {} : { timeout }) })
     const home = await identify(newClient())
     const people = new People(newClient(), home)
-    const show = startShow({ store, client: newClient(10_000), log, owner })
+    const show = startShow({ store, client: newClient(CALL_TIMEOUT), log, owner })
     stops.push(() => show.stop())
     const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
     const audit = startAudit({ store, owner, log, channel })
     stops.push(() => audit.stop())
     const worker = startWorker({ store, owner, agent, log })
     stops.push((ms) => worker.stop(ms))
-    committed = (id, step) => {
+    committed = (id, step, at) => {
       audit.committed(id, step)
       if (step.show !== "") show.wake()
-      worker.committed(id, step.run)
+      worker.committed(id, at)
     }
     const { starters, channels, approvers, admins, approvals } = config
     const deciders = [...new Set([...approvers, ...approvals.flatMap((rule) => rule.approvers ?? [])])]
