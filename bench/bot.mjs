@@ -7,6 +7,7 @@ import { settle } from "../dist/core/ask.js"
 import { begin } from "../dist/core/turn.js"
 import { runIdOf } from "../dist/store/keys.js"
 import { Store } from "../dist/store/store.js"
+import { startPulse } from "../dist/work/pulse.js"
 import { startWorker } from "../dist/work/worker.js"
 
 export const RULE = { approvers: ["U0APP"], selfApproval: false, expiresIn: 3_600_000, startWithin: 900_000 }
@@ -83,6 +84,7 @@ export async function openBot(url, prefix, seen = () => {}) {
     },
   })
   const worker = startWorker({ store, owner: randomUUID(), agent, log, atOnce: 200 })
+  const stopPulse = startPulse(store, ({ agenda, now }) => agenda !== undefined && agenda <= now && worker.wake(), log)
 
   /** Starts a run; resolves when it is parked. */
   async function park(transcript) {
@@ -105,7 +107,13 @@ export async function openBot(url, prefix, seen = () => {}) {
     return performance.now() - began
   }
 
-  return { store, park, lifecycle, close: () => worker.stop(1000).then(() => store.close()) }
+  async function close() {
+    stopPulse()
+    await worker.stop(1000)
+    await store.close()
+  }
+
+  return { park, lifecycle, close }
 }
 
 export function start(store, id, transcript) {

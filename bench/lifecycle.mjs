@@ -7,7 +7,6 @@ import { sha256 } from "../dist/core/digest.js"
 import { took } from "../dist/core/turn.js"
 import { runIdOf } from "../dist/store/keys.js"
 import { Store } from "../dist/store/store.js"
-import { startPulse } from "../dist/work/pulse.js"
 import { click, log, openBot, RULE, start, text, userMessage } from "./bot.mjs"
 import { plainLoop } from "./plain.mjs"
 
@@ -148,9 +147,7 @@ async function parked() {
   )
   const seconds = 4
   const idle = sent
-  const stop = startPulse(bot.store, () => {}, log)
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-  stop()
   console.log(`with nothing due: ${n((sent - idle) / seconds, 1)} commands a second`)
   await bot.close()
 }

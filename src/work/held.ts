@@ -145,7 +145,9 @@ export class RedisHeld implements Held {
         this.#wake = undefined
         resolve()
       }
-      const look = (): void => void this.#look().then(done, reject)
+      const look = (): void => {
+        this.#look().then(done).catch(reject)
+      }
       const timer = setTimeout(look, this.#lookedAt + LOOK_EVERY - performance.now()).unref()
       signal.addEventListener("abort", done)
       this.#wake = done
@@ -176,6 +178,11 @@ export class RedisHeld implements Held {
     const { store, id } = this.#options
     const loaded = await store.load(id)
     if (loaded) this.#saw(loaded)
+  }
+
+  /** Whether the lease was given back. */
+  get released(): boolean {
+    return this.#released
   }
 
   /** Gives the lease back, unless it went back with a commit. */

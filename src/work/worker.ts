@@ -11,7 +11,7 @@ import type { Call } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import { doubted } from "../core/turn.ts"
 import type { Log } from "../log.ts"
-import type { Claim, Loaded, Store } from "../store/store.ts"
+import type { Claims, Loaded, Store } from "../store/store.ts"
 import { doubtRequest } from "./guard.ts"
 import { LeaseLost, RedisHeld } from "./held.ts"
 
@@ -26,8 +26,6 @@ export interface WorkerOptions {
   leaseMs?: number
   log: Log
 }
-
-type Claimed = Claim & { kind: "run" }
 
 export interface Worker {
   /** This process committed a run: its holder looks at it, or it is claimed when it needs a worker now. */
@@ -45,6 +43,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new AbortController()
+  let claiming = false
   let looping: Promise<void> | undefined
   /** How many claims are worth their while: one for each own commit that left something to do, any number after a wake. */
   let asked = 0
@@ -56,37 +55,38 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   const start = (): void => {
-    looping ??= loop().finally(() => {
-      looping = undefined
-    })
+    if (!claiming) looping = loop()
   }
 
-  /** A claim that finds nothing says that there is nothing for now. */
   async function loop(): Promise<void> {
+    claiming = true
     clearTimeout(timer)
     while (asked > 0 && holding.size < atOnce && !drain.signal.aborted) {
-      asked -= 1
-      const claimed = await claim()
-      if (claimed) take(claimed)
-    }
-  }
-
-  async function claim(): Promise<Claimed | undefined> {
-    try {
-      const found = await store.claim(owner, leaseMs)
-      if (found.kind === "run") return found
+      const wanted = asked
+      const most = Math.min(wanted, atOnce - holding.size)
+      // From here on it counts what is committed while the claim is on its way.
       asked = 0
+      const claims = await claim(most)
+      if (!claims) continue
+      const { runs, now, next = Infinity } = claims
+      runs.forEach(take)
+      if (runs.length === most || next <= now) asked += wanted - runs.length
       // A tick comes every second in any case; this is for what is due sooner.
-      const wait = found.next === undefined ? 1000 : found.next - found.now
-      if (wait < 1000) timer = setTimeout(wake, Math.max(wait, 1)).unref()
-    } catch (error) {
-      asked = 0
-      log.error({ err: error }, "could not claim; trying again with the next tick")
+      else if (next - now < 1000) timer = setTimeout(wake, next - now).unref()
     }
-    return undefined
+    claiming = false
   }
 
-  function take(claimed: Claimed): void {
+  async function claim(most: number): Promise<Claims | undefined> {
+    try {
+      return await store.claims(owner, leaseMs, most)
+    } catch (error) {
+      log.error({ err: error }, "could not claim; trying again with the next tick")
+      return undefined
+    }
+  }
+
+  function take(claimed: Claims["runs"][number]): void {
     const { id, log: transcript } = claimed
     const held = new RedisHeld({
       store,
@@ -99,14 +99,14 @@ export function startWorker(options: WorkerOptions): Worker {
     })
     const done = hold(held)
       .catch((error: unknown) => {
-        if (error instanceof LeaseLost) log.warn({ run: claimed.id }, "the lease was lost; another process goes on")
-        else log.error({ err: error, run: claimed.id }, "a step failed; the run is due again when its lease is over")
+        if (error instanceof LeaseLost) log.warn({ run: id }, "the lease was lost; another process goes on")
+        else log.error({ err: error, run: id }, "a step failed; the run is due again when its lease is over")
       })
       .finally(() => {
-        holding.delete(claimed.id)
+        if (holding.get(id)?.held === held) holding.delete(id)
         start()
       })
-    holding.set(claimed.id, { held, done })
+    holding.set(id, { held, done })
   }
 
   async function hold(held: RedisHeld): Promise<void> {
@@ -128,11 +128,13 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function resume(held: RedisHeld): Promise<void> {
     const { ruleOf } = options.agent
-    await held.apply((run, now) => {
-      const mint = (call: Call): Request => doubtRequest(call.tool, call.attempt?.at ?? now)
-      // Whatever runs was begun by a holder before us: we hold nothing twice.
-      return stepped(doubted(run, { ruleOf, mint }, now))
-    })
+    // Whatever runs was begun by a holder before us: we hold nothing twice.
+    if (held.run().calls.some(({ state }) => state === "running")) {
+      await held.apply((run, now) => {
+        const mint = (call: Call): Request => doubtRequest(call.tool, call.attempt?.at ?? now)
+        return stepped(doubted(run, { ruleOf, mint }, now))
+      })
+    }
     await advance(held, options.agent, { abort: abort.signal, drain: drain.signal })
   }
 
@@ -145,7 +147,7 @@ export function startWorker(options: WorkerOptions): Worker {
     wake,
     committed(id, at) {
       const held = holding.get(id)?.held
-      if (held) held.committed(at)
+      if (held && !held.released) held.committed(at)
       else if (wakeAt(at.run) === 0) {
         asked += 1
         start()
