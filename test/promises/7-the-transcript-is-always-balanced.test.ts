@@ -104,7 +104,7 @@ describe.each<Style>(["openai", "anthropic"])("on the %s wire", (style) => {
 
     expect(run.ended?.how).toBe("done")
     const answered = team.executions("confirm").filter(({ answer }) => answer !== undefined)
-    expect(answered.map(({ args }) => args["file"]).toSorted()).toEqual(["a", "c"])
+    expect(answered.map(({ args }) => String(args["file"])).toSorted()).toEqual(["a", "c"])
     expect(lastResults(style, team.provider.requests[1]?.body)).toEqual(
       onWire(style, [
         { id: "c1", text: 'confirmed with {"output":"approved"}', isError: false },
