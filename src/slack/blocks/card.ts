@@ -198,10 +198,15 @@ function named(view: CardView, ids: readonly string[]): ReturnType<typeof words>
   const { requester } = view.run
   const nameFor = (id: string): string | undefined =>
     view.names?.[id] ?? (id === requester.user ? requester.name : undefined)
-  return [words(ids.map((id) => nameOf({ user: id, ...given(nameFor(id)) })).join(", "))]
+  const name = (id: string): string => {
+    const known = nameFor(id)
+    return known === undefined ? `${SORTS[id.charAt(0)] ?? ""}${oneLine(id)}` : nameOf({ user: id, name: known })
+  }
+  return [words(clip(ids.map(name).join(", "), 1500))]
 }
 
-const given = (name: string | undefined): { name?: string } => (name === undefined ? {} : { name })
+/** What an id stands for, where no name is known. */
+const SORTS: Record<string, string> = { S: "user group ", C: "members of channel ", G: "members of channel " }
 
 /** The push notification, and what a screen reader says. */
 function sentence(view: CardView): string {

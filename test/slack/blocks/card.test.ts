@@ -249,6 +249,13 @@ describe("who and when", () => {
     expect(readable(card(sampleView({}, { rule: { ...rule, selfApproval: true } })))).not.toContain("may only decline")
   })
 
+  test("an id without a known name says what it stands for", () => {
+    const rule = { ...sampleView().ask.rule, approvers: ["U0BEN", "S0SRE", "C0OPS"] }
+    expect(readable(card(sampleView({ names: {} }, { rule })))).toContain(
+      "U0BEN, user group S0SRE, members of channel C0OPS;",
+    )
+  })
+
   test("many approvers are counted, not cut without a word", () => {
     const approvers = Array.from({ length: 40 }, (_, n) => `U${String(n).padStart(3, "0")}`)
     const message = card(sampleView({}, { rule: { ...sampleView().ask.rule, approvers } }))
