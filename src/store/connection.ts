@@ -50,11 +50,14 @@ export function faultOf(error: unknown): Fault {
   return "lost"
 }
 
-/** An error of ioredis carries the command's arguments, which are people's texts and must not reach a log: only its words go on. */
-export const errorOf = (error: unknown): Error =>
-  error instanceof Error && !("command" in error)
-    ? error
-    : new Error(error instanceof Error ? error.message : String(error))
+/** An error of ioredis carries the command's arguments, which are people's texts and must not reach a log: its words go on alone. */
+export function errorOf(error: unknown): Error {
+  if (!(error instanceof Error)) return new Error(String(error))
+  if (!("command" in error)) return error
+  const bare = new Error(error.message)
+  bare.name = error.name
+  return bare
+}
 
 export interface Log {
   warn(about: Record<string, unknown>, words: string): void
@@ -153,7 +156,7 @@ export class Connection {
       } catch (error) {
         const fault = faultOf(error)
         const left = until - performance.now()
-        if (fault === "refused" || fault === "broken" || left <= 0) throw error
+        if (fault === "refused" || fault === "broken" || left <= 0) throw errorOf(error)
         await this.pause(fault, left)
       }
     }

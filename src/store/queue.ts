@@ -40,7 +40,10 @@ export interface ApplyOptions {
   owner?: string
   /** What becomes of the owner's lease; `keep` unless said. `while due`: given back with a commit that leaves nothing to do now. */
   lease?: Lease
-  /** The run as the caller knows it, `none` when there should be none yet: saves reading it. */
+  /**
+   * The run as the caller knows it, `none` when there should be none yet: saves reading it. A step made from old knowledge
+   * is made again from the newest; an outcome without a step is taken as it is.
+   */
   known?: Loaded | "none" | undefined
   /** Texts to return, by field name, as they are after the commit. */
   want?: readonly string[]
@@ -268,7 +271,14 @@ export class RunQueue {
       waiting.applied(at, result.wanted.slice(from, to), waiting.wantLog === false ? [] : result.log, released)
       from = to
     }
-    this.#parts.onCommit(id, step, at)
+    try {
+      this.#parts.onCommit(id, step, at)
+    } catch (error) {
+      // It is stored, whatever the listener says; its error is nobody's who waits here, and must not vanish.
+      queueMicrotask(() => {
+        throw error
+      })
+    }
   }
 }
 

@@ -73,6 +73,7 @@ export class Store {
   readonly #queue: RunQueue
   readonly #mint: () => string
   readonly #clock = new Clock()
+  readonly #audited: "1" | ""
   /** The shard where claiming begins. */
   #from = 0
 
@@ -82,6 +83,7 @@ export class Store {
     this.#confirming = confirming
     this.#keys = Array.from({ length: options.shards }, (_, shard) => shardKeys(options.prefix, shard))
     this.#mint = minter()
+    this.#audited = options.outbox ? "1" : ""
     const keysOf = (id: string) => this.#keysOf(id)
     this.show = new Show(connection, this.#keys, keysOf, paceKey(options.prefix))
     this.outbox = new Outbox(connection, this.#keys)
@@ -216,7 +218,7 @@ export class Store {
       const indexes = run ? indexesOf(run).map(({ name }) => name) : []
       const ofRun = [keys.run + id, keys.log + id, keys.facts + id, keys.show + id]
       const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]
-      const reply = await this.#do("remove", [...ofRun, ...ofShard, id, String(revision), ...indexes])
+      const reply = await this.#do("remove", [...ofRun, ...ofShard, id, String(revision), this.#audited, ...indexes])
       if (reply !== "moved") return reply === "removed"
     }
   }

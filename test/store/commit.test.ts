@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import { Redis } from "ioredis"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { FORMAT, type Run, type Step, step } from "../../src/core/run.ts"
@@ -391,6 +392,37 @@ describe("removing", () => {
     expect(await one.show.recordSent(gone, "late", "{}")).toBe(false)
     expect(await keysLike(`*${own}*${gone}*`)).toEqual([])
     await one.close()
+  })
+})
+
+describe("a run that can't be removed for its facts", () => {
+  test("is removed when nobody takes facts any more", async () => {
+    const own = freshPrefix()
+    const audited = await openStore({ prefix: own, outbox: true })
+    const id = freshId()
+    applied(await audited.apply(id, beginning(id)))
+    await audited.show.leaveShow(id, 1)
+    expect(await audited.remove(id)).toBe(false)
+    await audited.close()
+    const quiet = await openStore({ prefix: own })
+    expect(await quiet.remove(id)).toBe(true)
+    expect(await quiet.load(id)).toBeUndefined()
+    await quiet.close()
+  })
+})
+
+describe("an error", () => {
+  test("of Redis carries no text of people", async () => {
+    const id = await begun()
+    const broken = await openStore({ prefix })
+    await redis.del(key("log:", id))
+    await redis.set(key("log:", id), "not a list")
+    const result = await broken.apply(id, writing({ append: ["a secret"] }))
+    expect(result).toMatchObject({ kind: "not known", error: { name: "ReplyError" } })
+    expect(inspect(result, { depth: 9, showHidden: true })).not.toContain("secret")
+    const reading = await broken.transcript(id).catch((error: unknown) => error)
+    expect(Object.keys(reading as Error)).not.toContain("command")
+    await broken.close()
   })
 })
 

@@ -4,7 +4,8 @@
 -- KEYS 1 run (hash)   2 log (list)   3 facts (list)   4 show (hash)   5 agenda (zset)   6 show agenda: cards (zset)
 --      7 show agenda: rest (zset)   8 outbox (stream)   9 index (what comes before an index' name)
 --
--- ARGV 1 run id   2 revision that the caller saw; 0 when it saw none   3.. names of the indexes that the run is in
+-- ARGV 1 run id   2 revision that the caller saw; 0 when it saw none   3 '1' when somebody takes facts from the outbox
+--      4.. names of the indexes that the run is in
 --
 -- Returns 'removed', 'moved' when another revision stands, or 'busy' while something is still to be shown or audited
 local id = ARGV[1]
@@ -22,12 +23,12 @@ if tonumber(rev) ~= tonumber(ARGV[2]) then return 'moved' end
 if head then
   if redis.call('ZSCORE', KEYS[6], id) or redis.call('ZSCORE', KEYS[7], id) then return busy() end
   -- The outbox is in the order of time: when its first entry is younger than the run's last, none is of this run.
-  local oldest = redis.call('XRANGE', KEYS[8], '-', '+', 'COUNT', 1)[1]
+  local oldest = ARGV[3] == '1' and redis.call('XRANGE', KEYS[8], '-', '+', 'COUNT', 1)[1]
   if oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(at) then return busy() end
 end
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 redis.call('ZREM', KEYS[5], id)
 redis.call('ZREM', KEYS[6], id)
 redis.call('ZREM', KEYS[7], id)
-for i = 3, #ARGV do redis.call('ZREM', KEYS[9] .. ARGV[i], id) end
+for i = 4, #ARGV do redis.call('ZREM', KEYS[9] .. ARGV[i], id) end
 return 'removed'
