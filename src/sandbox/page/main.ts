@@ -38,7 +38,7 @@ const sidebar = makeSidebar({ go: (channel) => move({ channel, thread: undefined
 const header = makeHeader({ toggle: toggleSide, menu: () => document.body.classList.toggle("menu-open") })
 const panel = makePanel(closeSide)
 const tray = makeTray()
-const tricks = makeMisbehave(wire.misbehave)
+const tricks = makeMisbehave(wire.misbehave, () => watching?.refresh())
 const home = makeHome((view, press) => pressed(wire.click(spot.as, { view_id: view.id }, press)))
 const modal = makeModal({
   submit: async (view, values) => {

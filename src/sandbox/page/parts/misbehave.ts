@@ -34,26 +34,41 @@ const tricks: Trick[] = [
 
 const same = (a: Rule, b: Rule): boolean => a.do === b.do && a.method === b.method
 
-export function makeMisbehave(set: (rules: Rule[]) => Promise<Outcome>) {
+/** `changed` is told when a switch has had its effect. */
+export function makeMisbehave(set: (rules: Rule[]) => Promise<Outcome>, changed: () => void) {
   const list = el("ul", { class: "tricks", "aria-label": "Ways to misbehave" })
   const says = el("p", { class: "says", role: "status" })
-  const stop = button("Behave again", { class: "btn" }, () => void apply([]))
+  const stop = button("Behave again", { class: "btn" }, () => apply([]))
   const node = el("div", { class: "misbehave" }, list, stop, says)
+  /** What is on, or asked for: while that is on its way, what the local Slack said before is old. */
   let current: Rule[] = []
+  let underWay = 0
+  let sent: Promise<void> = Promise.resolve()
 
-  async function apply(rules: Rule[]): Promise<void> {
-    const { ok, error } = await set(rules)
-    says.textContent = ok ? "" : `That did not work: ${error ?? "no reason given"}.`
+  function apply(rules: Rule[]): void {
+    current = rules
+    underWay += 1
+    sent = sent.then(async () => {
+      const { ok, error } = await set(rules)
+      says.textContent = ok ? "" : `That did not work: ${error ?? "no reason given"}.`
+      underWay -= 1
+      changed()
+    })
+    draw()
   }
 
   function show(rules: Rule[]): void {
-    current = rules
-    stop.hidden = rules.length === 0
+    if (underWay === 0) current = rules
+    draw()
+  }
+
+  function draw(): void {
+    stop.hidden = current.length === 0
     fill(
       list,
       tricks.map(({ name, says: what, rule }) => {
-        const active = rules.some((one) => same(one, rule))
-        const toggle = (): void => void apply(active ? current.filter((one) => !same(one, rule)) : [...current, rule])
+        const active = current.some((one) => same(one, rule))
+        const toggle = (): void => apply(active ? current.filter((one) => !same(one, rule)) : [...current, rule])
         return {
           key: name,
           version: String(active),
