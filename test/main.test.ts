@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { AUDIT, NO_BOT, OPS, ROBIN, SRE } from "../src/sandbox/seed.ts"
+import { startSlack } from "../src/sandbox/slack.ts"
+import { freshPrefix, redisUrl, scratchFolder } from "./redis.ts"
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+/** The real program as a process of its own. */
+function program(args: readonly string[], env: Record<string, string> = {}, cwd?: string): ChildProcess {
+  const child = spawn(process.execPath, [path("source.mjs"), path("../src/main.ts"), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  })
+  onTestFinished(() => void child.kill("SIGKILL"))
+  return child
+}
+
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  const child = program(args, env)
+  const { stdout, stderr } = child
+  if (!stdout || !stderr) throw new Error("no pipes")
+  const [out, err, [code]] = await Promise.all([text(stdout), text(stderr), once(child, "close")])
+  return { code: code as number, out, err }
+}
+
+/** A workspace, and the environment and file of a bot that has nothing wrong. */
+async function setUp(file: Record<string, unknown> = {}) {
+  const slack = await startSlack()
+  onTestFinished(() => slack.close())
+  const config = join(await scratchFolder("main"), "countersign.yaml")
+  const settings = {
+    model: { provider: "demo" },
+    tools: [path("../src/sandbox/demo/tools.mjs")],
+    starters: [ROBIN],
+    channels: [OPS],
+    approvers: [SRE],
+    audit: { channel: AUDIT },
+    redis: { prefix: freshPrefix() },
+    ...file,
+  }
+  writeFileSync(config, JSON.stringify(settings))
+  const env = {
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_APP_TOKEN: slack.appToken,
+    SLACK_API_URL: slack.apiUrl,
+    REDIS_URL: redisUrl(),
+    COUNTERSIGN_CONFIG: config,
+  }
+  return { slack, env }
+}
+
+describe("what is typed", () => {
+  test.each<[string[], number, { out?: RegExp; err?: RegExp }]>([
+    [["--help"], 0, { out: /^Countersign parks agent runs.*countersign check \[--live\]/s }],
+    [["--version"], 0, { out: /^\d+\.\d+\.\d+\n$/ }],
+    [[], 2, { err: /^What shall it do\?\n\nCountersign parks/ }],
+    [["pause"], 2, { err: /^There is no command "pause"\.\n\nCountersign parks/ }],
+    [["check", "--lively"], 2, { err: /^Unknown option '--lively'\.\n\nCountersign parks/ }],
+    [["start", "--live"], 2, { err: /^start takes no --live\.\n/ }],
+    [["sandbox", "--port", "http"], 2, { err: /^"http" is no port: put 0 \(any\) to 65535\.\n/ }],
+    [["check", "all"], 2, { err: /^check takes no "all"\.\n/ }],
+  ])("%j ends with %i", async (args, code, { out, err }) => {
+    expect(await run(args)).toEqual({
+      code,
+      out: out ? expect.stringMatching(out) : "",
+      err: err ? expect.stringMatching(err) : "",
+    })
+  })
+})
+
+describe("check", () => {
+  test("says that nothing is wrong, and ends with 0", async () => {
+    const { slack, env } = await setUp()
+    expect(await run(["check", "--live"], env)).toEqual({ code: 0, out: "No faults, no warnings.\n", err: "" })
+    expect(slack.workspace.calls.some(({ method }) => method === "blocks.validate")).toBe(true)
+  })
+
+  test("says faults and warnings, and ends with 2", async () => {
+    const { env } = await setUp({ channels: [OPS, NO_BOT], approvals: [{ tool: "gte_*", do: "allow" }] })
+    expect(await run(["check"], env)).toEqual({
+      code: 2,
+      out: [
+        "1 fault: with these the bot does not start.",
+        "  - approvals[0]: no tool's name is gte_*; there are get_status, restart_service, scale_service.",
+        "",
+        "1 warning:",
+        "  - channels: C0NOBOT (#no-bot) does not have the bot as a member: type /invite @countersign there.",
+        "",
+      ].join("\n"),
+      err: "",
+    })
+  })
+
+  test("warnings alone end with 0", async () => {
+    const { env } = await setUp({ starters: [] })
+    const { code, out } = await run(["check"], env)
+    expect(out).toMatch(/^1 warning:\n {2}- starters is empty: nobody may start a run\./)
+    expect(code).toBe(0)
+  })
+})
+
+describe("start", () => {
+  test("refuses on faults, all of them at once, and never comes to Slack's door", async () => {
+    const { slack, env } = await setUp({ channels: [NO_BOT] })
+    slack.workspace.scopes.delete("commands")
+    const { code, out, err } = await run(["start"], env)
+    expect(err).toMatch(
+      /^Countersign can't start: 2 faults\.\n {2}- The scope commands is missing.*\n {2}- channels: C0NOBOT/,
+    )
+    expect({ code, out }).toEqual({ code: 2, out: "" })
+    expect(slack.workspace.sockets.count).toBe(0)
+  })
+
+  test("refuses without any configuration, naming what to write", async () => {
+    const { code, err } = await run(["start"], { COUNTERSIGN_CONFIG: "/nowhere/countersign.yaml" })
+    expect(code).toBe(2)
+    expect(err).toMatch(/^Countersign can't start: 3 faults\.\n {2}- SLACK_BOT_TOKEN is missing/)
+    expect(err).toContain("/nowhere/countersign.yaml does not exist: write it")
+  })
+
+  test("logs its warnings, connects, and ends in order when it is told to", async () => {
+    const { slack, env } = await setUp({ starters: [] })
+    const child = program(["start"], env)
+    const closed = once(child, "close")
+    const { stdout, stderr } = child
+    if (!stdout || !stderr) throw new Error("no pipes")
+    const log = text(stdout)
+    const err = text(stderr)
+    await slack.workspace.waitFor(() => slack.workspace.sockets.count > 0, 60_000, "the bot's connection")
+    child.kill("SIGTERM")
+    expect(await closed).toEqual([0, null])
+    const lines = (await log)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { level: number; msg: string })
+    expect(lines.find(({ level }) => level === 40)?.msg).toMatch(/^starters is empty: nobody may start a run\./)
+    expect(lines.map(({ msg }) => msg)).toEqual(expect.arrayContaining(["started", "stopping"]))
+    expect(await err).toBe("")
+    expect(JSON.stringify(lines)).not.toContain(slack.botToken)
+  }, 90_000)
+})
+
+test("the program's version is the package's", async () => {
+  const { version } = JSON.parse(readFileSync(path("../package.json"), "utf8")) as { version: string }
+  expect((await run(["--version"])).out).toBe(`${version}\n`)
+})
