@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -101,6 +102,14 @@ export class Team {
     const slack = await startSlack({})
     const provider = await startProvider({ style, turns, ...(scripts ? { handler: following(scripts) } : {}) })
     const file = join(folder, "countersign.yaml")
+    const executions = join(folder, "executions")
+    const toolsFile = join(folder, "tools.mjs")
+    writeFileSync(executions, "")
+    writeFileSync(
+      toolsFile,
+      `import { toolsCounting } from ${JSON.stringify(new URL("./tools.process.mjs", import.meta.url).href)}
+      export default toolsCounting(${JSON.stringify(executions)})`,
+    )
     const config = {
       model: {
         provider: style === "openai" ? "openai-compatible" : "anthropic",
@@ -109,7 +118,7 @@ export class Team {
         apiKey: "${MODEL_KEY}",
         ...options.model,
       },
-      tools: [fileURLToPath(new URL("./tools.process.mjs", import.meta.url))],
+      tools: [toolsFile],
       starters: [REQ, APP1],
       channels: [OPS, "C0NOBOT"],
       approvers: ["S0SRE"],
@@ -130,12 +139,16 @@ export class Team {
       REDIS_URL: url,
       COUNTERSIGN_CONFIG: file,
       MODEL_KEY: "sk-test-key-of-the-team",
-      COUNT_FILE: join(folder, "executions"),
     }
-    process.env["COUNT_FILE"] = env.COUNT_FILE
-    writeFileSync(env.COUNT_FILE, "")
     const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: true })
     return new Team({ slack, provider, store, prefix, folder, env, config })
+  }
+
+  /** A channel of one's own, where everybody is: what is posted there waits for nothing that is posted elsewhere. */
+  room(id: string): string {
+    const { members } = this.slack.workspace.channel(OPS)
+    this.slack.workspace.addChannel({ id, members: [...members] })
+    return id
   }
 
   /** Changes countersign.yaml for the bots that are started from now on. */
@@ -388,6 +401,12 @@ export class Team {
     return found
   }
 }
+
+/** What a script is called on the wire to Redis: to hold or to lose what runs it. */
+export const onWire = (script: string): string =>
+  createHash("sha1")
+    .update(readFileSync(new URL(`../../src/store/lua/${script}.lua`, import.meta.url)))
+    .digest("hex")
 
 interface ToolEntry {
   role: string

@@ -1,11 +1,11 @@
 /**
- * Tools of the whole-bot tests. Each execution adds a line to the file COUNT_FILE names, which survives a SIGKILL; a call
- * whose args say so waits until the file that they name exists.
+ * Tools of the whole-bot tests. Each execution adds a line to a file of the team's, which survives a SIGKILL; a call whose
+ * args say so waits until the file that they name exists.
  */
 import { appendFileSync, existsSync } from "node:fs"
 import { setTimeout as delay } from "node:timers/promises"
 
-const count = (name, args, ctx) => {
+const count = (file, name, args, ctx) => {
   const line = JSON.stringify({
     name,
     args,
@@ -14,7 +14,7 @@ const count = (name, args, ctx) => {
     attempt: ctx?.attempt,
     pid: process.pid,
   })
-  appendFileSync(process.env.COUNT_FILE, `${line}\n`)
+  appendFileSync(file, `${line}\n`)
 }
 
 /** Polling a file is the only way to be released that a killed and restarted process has, too. */
@@ -24,19 +24,22 @@ const released = async (file, signal) => {
 
 const any = { type: "object", properties: { holdFile: { type: "string" } }, additionalProperties: true }
 
-const counted = (name, effects, result) => ({
+const counting = (file) => (name, effects, result) => ({
   name,
   description: `${name} (${effects})`,
   effects,
   inputSchema: any,
   async run(args, ctx) {
-    count(name, args, ctx)
+    count(file, name, args, ctx)
     await released(args.holdFile, ctx?.signal)
     return result(args, ctx)
   },
 })
 
-export default [
+/** All of them, as a module lists its tools. */
+export const toolsCounting = (file) => list(counting(file))
+
+const list = (counted) => [
   counted("read", "none", (args) => args.text ?? "read it"),
   counted("restart", "once", () => "restarted"),
   counted("scale", "repeatable", () => "scaled"),
