@@ -88,6 +88,9 @@ export function startWorker(options: WorkerOptions): Worker {
 
   function take(claimed: Claims["runs"][number]): void {
     const { id, log: transcript } = claimed
+    // Our own lease lapsed while this process stood still. The holder goes on with it: its calls are not in doubt.
+    const known = holding.get(id)?.held
+    if (known && !known.released) return known.notify()
     const held = new RedisHeld({
       store,
       owner,
