@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto"
+import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { startAudit, type Audit, type AuditChannel, type AuditOptions, type Posted } from "../../src/audit/audit.ts"
 import { fold, verify } from "../../src/audit/journal.ts"
@@ -12,11 +13,12 @@ import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
 import { createLog } from "../../src/log.ts"
 import { slackClient } from "../../src/slack/client.ts"
 import { auditChannel } from "../../src/slack/audit-channel.ts"
-import { runIdOf } from "../../src/store/keys.ts"
+import { runIdOf, shardKeys } from "../../src/store/keys.ts"
 import { Store } from "../../src/store/store.ts"
 import { freshPrefix, redisUrl } from "../redis.ts"
 
 interface Rig {
+  prefix: string
   slack: SandboxSlack
   store: Store
   logged: string[]
@@ -33,9 +35,10 @@ interface Rig {
 async function rig(): Promise<Rig> {
   const slack = await startSlack()
   const audits: Audit[] = []
+  const prefix = freshPrefix()
   const store = await Store.open({
     url: redisUrl(),
-    prefix: freshPrefix(),
+    prefix,
     shards: 1,
     confirm: 0,
     outbox: true,
@@ -83,6 +86,7 @@ async function rig(): Promise<Rig> {
           .trimEnd(),
       )
   return {
+    prefix,
     slack,
     store,
     logged,
@@ -407,6 +411,33 @@ describe("verifying a run", () => {
     expect(await verify(bot.store, id)).toEqual({ kind: "whole", facts: facts.length, tip: facts.at(-1)?.hash })
     expect(await verify(bot.store, "r00000000000000")).toEqual({ kind: "no such run" })
   })
+})
+
+test.each([
+  [
+    "altered",
+    async (redis: Redis, key: string) => {
+      const fact = await redis.lindex(key, 2)
+      await redis.lset(key, 2, (fact ?? "").replace("restart", "reboot"))
+    },
+    3,
+  ],
+  [
+    "taken out",
+    async (redis: Redis, key: string) => {
+      await redis.lrem(key, 1, (await redis.lindex(key, 1)) ?? "")
+    },
+    2,
+  ],
+  ["cut off at the end", (redis: Redis, key: string) => redis.rpop(key), 3],
+])("a fact that was %s shows", async (_, tamper, at) => {
+  const bot = await rig()
+  const id = await bot.begin()
+  await bot.ask(id, {})
+  const redis = new Redis(redisUrl())
+  await tamper(redis, `${shardKeys(bot.prefix, 0).facts}${id}`)
+  await redis.quit()
+  expect(await verify(bot.store, id)).toEqual({ kind: "broken", at })
 })
 
 test("each fact goes to the log as it is committed, whatever else is logged", async () => {

@@ -101,8 +101,11 @@ async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
   const tried: Sent = { ...slot.sent, tries: (slot.sent.tries ?? 0) + 1, since }
   await record(seen, slot, tried, store)
   const sending = await post(client, to, content, about)
-  if (sending.kind === "sent") return void (await record(seen, slot, withCopy(slot, { ...sending.place, hash }), store))
-  await postFailed(seen, act, tried, sending, desk)
+  if (sending.kind !== "sent") return postFailed(seen, act, tried, sending, desk)
+  await record(seen, slot, withCopy(slot, { ...sending.place, hash }), store)
+  const stood = markOf(slot)
+  // The next look would find it missing too; this way nobody waits for that.
+  if (stood !== undefined && !seen.run.ended) await mark(seen.run.id, stood, desk)
 }
 
 async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, desk: Desk): Promise<void> {
@@ -221,7 +224,15 @@ async function tell(seen: Seen, { slot, word }: Extract<Act, { do: "tell" }>, de
 
 // --- what the run learns
 
-async function mark(id: string, what: Extract<Act, { do: "mark" }>["mark"], { store }: Desk): Promise<void> {
+function markOf({ name }: Slot): Mark | undefined {
+  const [kind, ...rest] = name.split(":")
+  if (kind === "root") return "rooted"
+  return kind === "card" ? { shown: rest.join(":") } : undefined
+}
+
+type Mark = Extract<Act, { do: "mark" }>["mark"]
+
+async function mark(id: string, what: Mark, { store }: Desk): Promise<void> {
   await change(store, id, (run, now) => (what === "rooted" ? rooted(run, now) : shown(run, what.shown, now)))
 }
 
