@@ -159,11 +159,16 @@ export function mintId(): string {
   return `pnd-${crypto.randomUUID().replaceAll("-", "")}`
 }
 
+/** A button carries the id, and Slack's buttons carry little. */
+const MAX_ID = 200
+
 function textFault(value: Record<string, unknown>): string | undefined {
   for (const key of ["id", "kind"]) {
     const text = value[key]
     if (typeof text !== "string" || isBlank(text)) return `${key} is required, a text`
   }
+  if ((value["id"] as string).length > MAX_ID)
+    return `id has more than ${MAX_ID} characters; leave it out and one is minted`
   if (typeof value["prompt"] !== "string") return "prompt is required, a text for the person who is asked"
   const broken = ["id", "kind", "prompt"].find((key) => LONE_SURROGATE.test(value[key] as string))
   return broken === undefined ? undefined : `${broken} contains half a character (a lone surrogate)`
