@@ -312,6 +312,3 @@ export function raise(
     },
   )
 }
-
-/** Whether `person` asked for the run. */
-export const isRequester = (run: Run, person: Person): boolean => samePerson(run.requester, person)

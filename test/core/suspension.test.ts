@@ -279,6 +279,8 @@ describe("what the model reads", () => {
 })
 
 test("an id that no button could carry is refused", () => {
-  expect(() => pending({ id: "x".repeat(201), kind: "approval", prompt: "?" })).toThrow(/id has more than 200 characters/)
+  expect(() => pending({ id: "x".repeat(201), kind: "approval", prompt: "?" })).toThrow(
+    /id has more than 200 characters/,
+  )
   expect(pendingOf(pending({ id: "x".repeat(200), kind: "approval", prompt: "?" }))?.id).toHaveLength(200)
 })
