@@ -1,18 +1,13 @@
 #!/usr/bin/env node
 /**
  * The command line: reads what was typed and the configuration, starts what was asked for, and ends it in order when it
- * is told to. Says every fault at once, on stderr, and ends with 2 when it is the user's to mend.
+ * is told to. Says every fault at once, on stderr, and ends with 2 when it is the user's to mend. Each command loads what
+ * it needs: whoever asks for help doesn't wait for Bolt.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { startBot } from "./bot.ts"
-import { check, type Report } from "./check.ts"
-import { readConfig } from "./config.ts"
-import { mask } from "./core/mask.ts"
-import { createLog } from "./log.ts"
-import { demoModel, EXAMPLES } from "./sandbox/demo/model.ts"
-import { startSandbox } from "./sandbox/start.ts"
+import type { Report } from "./check.ts"
 
 const USAGE = `Countersign parks agent runs until a person has agreed.
 
@@ -61,6 +56,7 @@ const told = (): Promise<string> =>
   })
 
 async function start(): Promise<void> {
+  const [{ readConfig }, { check }] = await Promise.all([import("./config.ts"), import("./check.ts")])
   const reading = readConfig(process.env)
   const { faults, warnings, tools } = await check(reading)
   if (!reading.ok || faults.length > 0) {
@@ -70,6 +66,12 @@ async function start(): Promise<void> {
     return
   }
   const { config, secrets } = reading
+  const [{ startBot }, { mask }, { createLog }, { demoModel }] = await Promise.all([
+    import("./bot.ts"),
+    import("./core/mask.ts"),
+    import("./log.ts"),
+    import("./sandbox/demo/model.ts"),
+  ])
   const log = createLog({ level: config.logLevel, secrets, mask: (text) => mask(text).text })
   for (const words of warnings) log.warn(words)
   process.on("unhandledRejection", (error) => log.error({ err: error }, "a rejection that nobody handled"))
@@ -81,6 +83,7 @@ async function start(): Promise<void> {
 }
 
 async function checkAll({ live = false }: Given): Promise<void> {
+  const [{ readConfig }, { check }] = await Promise.all([import("./config.ts"), import("./check.ts")])
   const report = await check(readConfig(process.env), { live })
   say(wordsOf(report))
   if (report.faults.length > 0) process.exitCode = 2
@@ -96,6 +99,10 @@ function wordsOf({ faults, warnings }: Report): string {
 
 async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_PORT }: Given): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return misused(`"${port}" is no port: put 0 (any) to 65535.`)
+  const [{ startSandbox }, { EXAMPLES }] = await Promise.all([
+    import("./sandbox/start.ts"),
+    import("./sandbox/demo/model.ts"),
+  ])
   const ending = told()
   const [, script = ""] = process.argv
   say("Starting Redis, a local Slack and the bot …")
@@ -145,6 +152,8 @@ function ownVersion(): string {
 
 try {
   await main()
+  // Whatever a tool module holds open (a pool, a timer) must not keep a program that is through.
+  process.exit()
 } catch (error) {
   const words = error instanceof Error ? error.message : String(error)
   if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {

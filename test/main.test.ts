@@ -98,6 +98,13 @@ describe("check", () => {
     })
   })
 
+  test("ends although a tool's module holds something open", async () => {
+    const file = join(await scratchFolder("main"), "tools.mjs")
+    writeFileSync(file, "setInterval(() => undefined, 1000)\nexport default []\n")
+    const { env } = await setUp({ tools: [file] })
+    expect(await run(["check"], env)).toEqual({ code: 0, out: "No faults, no warnings.\n", err: "" })
+  })
+
   test("warnings alone end with 0", async () => {
     const { env } = await setUp({ starters: [] })
     const { code, out } = await run(["check"], env)
