@@ -7,7 +7,7 @@
 export function deadline(
   others: readonly (AbortSignal | undefined)[],
   ms: number | undefined,
-): { signal: AbortSignal; clear(): void } {
+): { signal: AbortSignal; clear: () => void } {
   const own = new AbortController()
   const known = others.filter((signal) => signal !== undefined)
   const stop = (event: Event): void => own.abort((event.target as AbortSignal).reason)

@@ -4,7 +4,7 @@
  */
 import type { Entry, Person, Via } from "./fact.ts"
 import { instantOf } from "./instant.ts"
-import { samePerson, mayCancel, mayDecide, type Denial, type Rule, type Who } from "./policy.ts"
+import { mayCancel, mayDecide, type Denial, type Rule, type Who } from "./policy.ts"
 import { askOf, callOf, merge, openAsks, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Call, DoubtChoice, Run, Settled, Step } from "./run.ts"
 import type { Answer, Request } from "./suspension.ts"

@@ -80,37 +80,36 @@ function reportOf(results: readonly Seen[]): string {
   return `${refused ? "Here is where things stand:" : "Done. Here is what happened:"}\n\n${lines.join("\n")}`
 }
 
+/** A single wish to change something: its status is looked at first. */
+const looksFirst = (wishes: readonly Wish[]): boolean => wishes.length === 1 && wishes[0]?.tool !== "get_status"
+
 function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
   const last = prompt.findLastIndex((message) => message.role === "user")
   const asked = prompt[last]
   const since = prompt.slice(last + 1)
   const wishes = asked ? wishesOf(textOf(asked)) : []
   const turn = since.filter((message) => message.role === "assistant").length
+  const results = resultsOf(since)
   const [first] = wishes
-  if (!first) {
-    const examples = EXAMPLES.map((example) => `- \`${example}\``).join("\n")
-    return [
-      {
-        type: "text",
-        text: `I look after three services: **web**, **api** and **worker**. Try one of these:\n\n${examples}`,
-      },
-    ]
-  }
-  const asks = wishes.filter((wish) => wish.tool !== "get_status")
-  const looksFirst = asks.length === 1 && wishes.length === 1
-  if (turn === 0 && looksFirst) {
-    const service = first.args["service"]
-    const text = `Before I touch anything I look at how ${String(service)} is doing.`
-    return [{ type: "text", text }, ...callsOf([{ tool: "get_status", args: { service } }], turn)]
-  }
-  if (turn === 0 || (turn === 1 && looksFirst)) {
-    const text = looksFirst
-      ? whyOf(first, resultsOf(since))
-      : "These steps don't depend on each other, so I ask for all of them at once."
-    return [{ type: "text", text: asks.length === 0 ? "Let me look." : text }, ...callsOf(wishes, turn)]
-  }
-  return [{ type: "text", text: reportOf(looksFirst ? resultsOf(since).slice(1) : resultsOf(since)) }]
+  if (!first) return [{ type: "text", text: HELP }]
+  if (looksFirst(wishes)) return oneStepAtATime(first, turn, results)
+  if (turn > 0) return [{ type: "text", text: reportOf(results) }]
+  const asking = wishes.some((wish) => wish.tool !== "get_status")
+  const text = asking ? "These steps don't depend on each other, so I ask for all of them at once." : "Let me look."
+  return [{ type: "text", text }, ...callsOf(wishes, turn)]
 }
+
+function oneStepAtATime(wish: Wish, turn: number, results: readonly Seen[]): LanguageModelV3Content[] {
+  if (turn > 1) return [{ type: "text", text: reportOf(results.slice(1)) }]
+  if (turn === 1) return [{ type: "text", text: whyOf(wish, results) }, ...callsOf([wish], turn)]
+  const service = wish.args["service"]
+  const text = `Before I touch anything I look at how ${String(service)} is doing.`
+  return [{ type: "text", text }, ...callsOf([{ tool: "get_status", args: { service } }], turn)]
+}
+
+const HELP = `I look after three services: **web**, **api** and **worker**. Try one of these:
+
+${EXAMPLES.map((example) => `- \`${example}\``).join("\n")}`
 
 function whyOf(wish: Wish, seen: readonly Seen[]): string {
   const status = seen.at(-1)?.output ?? ""
