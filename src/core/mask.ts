@@ -16,9 +16,8 @@ export function mask(text: string): { text: string; count: number } {
   let shown = text
   let places: Span[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const spans = merged(
-      [...shapes(shown), ...enclosed(shown), ...named(shown)].filter((span) => shown.slice(...span) !== MASK),
-    )
+    const found = [...new Set([shown, blanked(shown)])].flatMap(spansOf)
+    const spans = merged(found.filter((span) => shown.slice(...span) !== MASK))
     if (spans.length === 0) break
     const next = replaced(shown, spans, places)
     shown = next.text
@@ -26,6 +25,15 @@ export function mask(text: string): { text: string; count: number } {
   }
   return { text: shown, count: places.length }
 }
+
+const spansOf = (text: string): Span[] => [...shapes(text), ...enclosed(text), ...named(text)]
+
+/**
+ * The text as long as it was, with blanks for the letters of JSON's escapes: in `\\nxoxb-…` the n ends a word, or belongs
+ * to a line that begins there, and is no part of it. In a path (`C:\\token`) it is, so both readings count.
+ */
+const blanked = (text: string): string =>
+  text.replace(/(?<=\\)(?:[bfnrt]|u[\dA-Fa-f]{4})/g, (letters) => " ".repeat(letters.length))
 
 /** Puts the mask over `spans`; `places` are the masks of before, of which those that touch a span become part of it. */
 function replaced(text: string, spans: readonly Span[], places: readonly Span[]): { text: string; places: Span[] } {

@@ -123,6 +123,23 @@ describe("secrets are masked", () => {
     expect(masked.count).toBeGreaterThan(0)
   })
 
+  test.each(secrets)("%s, on a line of its own in JSON", (_, text, secret) => {
+    let json = `see\n${text}\r\n\t${text}`
+    for (let depth = 1; depth <= 3; depth += 1) {
+      json = JSON.stringify({ command: json })
+      const masked = mask(json)
+      expect(masked.text).not.toContain(secret)
+      expect(masked.text).not.toContain(JSON.stringify(secret).slice(1, -1))
+    }
+  })
+
+  test("an escape before a secret stays whole", () => {
+    expect(mask(String.raw`{"a":"x\n--password hunter2\nxoxb-1111-2222-abcdefgh\u0001AKIAIOSFODNN7EXAMPLE"}`)).toEqual({
+      text: String.raw`{"a":"x\n--password «masked»\n«masked»\u0001«masked»"}`,
+      count: 3,
+    })
+  })
+
   test("what stands around a secret stays", () => {
     expect(mask('{"user":"ana","password":"hunter2","env":"prod"}').text).toBe(
       '{"user":"ana","password":"«masked»","env":"prod"}',
@@ -143,6 +160,8 @@ describe("secrets are masked", () => {
 
 test.each(ordinary)("nothing is masked in %j", (text) => {
   expect(mask(text)).toEqual({ text, count: 0 })
+  const json = JSON.stringify({ lines: `\n${text}\n${text}` })
+  expect(mask(json)).toEqual({ text: json, count: 0 })
 })
 
 describe("whatever the text", () => {
@@ -163,6 +182,8 @@ describe("whatever the text", () => {
       "--token",
       "Bearer ",
       "\n",
+      "\\n",
+      "\\u0001",
       "{",
       "}",
       "-----BEGIN RSA PRIVATE KEY-----",
