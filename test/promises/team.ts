@@ -9,6 +9,7 @@ import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { TestContext } from "vitest"
 import { createLog } from "../../src/log.ts"
 import { startBot } from "../../src/bot.ts"
 import { readConfig } from "../../src/config.ts"
@@ -21,6 +22,7 @@ import { Store } from "../../src/store/store.ts"
 import { loadTools } from "../../src/tools/modules.ts"
 import type { Provider, Style, WireRequest, WireTurn } from "../fakes/provider.ts"
 import { startProvider } from "../fakes/provider.ts"
+import { startProxy, type Proxy } from "../fakes/proxy.ts"
 import { freshPrefix, redisUrl, scratchFolder } from "../redis.ts"
 
 export const REQ = "U0REQ"
@@ -72,9 +74,10 @@ export class Team {
   readonly store: Store
   readonly prefix: string
   readonly #folder: string
-  readonly #env: Record<string, string>
+  readonly #env: Readonly<Record<string, string>>
   readonly #config: Record<string, unknown>
   readonly #bots = new Set<RunningBot>()
+  readonly #proxies: Proxy[] = []
 
   private constructor(parts: {
     slack: SandboxSlack
@@ -92,6 +95,13 @@ export class Team {
     this.#folder = parts.folder
     this.#env = parts.env
     this.#config = parts.config
+  }
+
+  /** A team that ends with the test. */
+  static async during(finished: TestContext["onTestFinished"], options: TeamOptions = {}): Promise<Team> {
+    const team = await Team.start(options)
+    finished(() => team.close())
+    return team
   }
 
   static async start(options: TeamOptions = {}): Promise<Team> {
@@ -243,8 +253,21 @@ export class Team {
     return kept
   }
 
+  /** A way to Redis that can be made to misbehave; give a bot its `url`. */
+  async proxy(): Promise<Proxy> {
+    const proxy = await startProxy({ port: Number(new URL(this.#env["REDIS_URL"] ?? "").port) })
+    this.#proxies.push(proxy)
+    return proxy
+  }
+
   async close(): Promise<void> {
+    for (const proxy of this.#proxies) {
+      proxy.delay(0)
+      proxy.refuse(false)
+      proxy.release()
+    }
     await Promise.all([...this.#bots].map((bot) => bot.stop()))
+    for (const proxy of this.#proxies) await proxy.close()
     await this.provider.close()
     await this.slack.close()
     await this.store.close()
