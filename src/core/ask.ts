@@ -228,8 +228,21 @@ export function cancel(
   }
 }
 
-/** The cancelling itself, by a person or (without `by`) the bot. */
-export function cancelled(run: Run, how: { by?: Person; via: Via; cause: string; words?: string }, now: number): Step {
+interface Cancelling {
+  by?: Person
+  via: Via
+  cause: string
+  words?: string
+}
+
+/** The cancelling itself, by a person or (without `by`) the bot. What is overdue has expired, whoever looks first. */
+export function cancelled(run: Run, how: Cancelling, now: number): Step {
+  const late = expire(run, now)
+  const rest = cancelledOpen(late?.run ?? run, how, now)
+  return merge(late, rest) ?? rest
+}
+
+function cancelledOpen(run: Run, how: Cancelling, now: number): Step {
   const texts: Record<string, string> = {}
   const who = how.by ? { by: how.by } : {}
   const entries: Entry[] = [
@@ -261,6 +274,7 @@ export function cancelled(run: Run, how: { by?: Person; via: Via; cause: string;
 export function withdrawn(run: Run, askId: string, words: string, now: number): Step | undefined {
   const ask = askOf(run, askId)
   if (!ask || ask.settled || run.ended) return undefined
+  if (ask.expiresAt <= now) return expire(run, now)
   const cause = `withdrawn:${ask.id}`
   const next = settled(run, ask, { ok: false, reason: "cancelled", via: "bot", at: now, cause })
   return step(next, now, [{ what: "settled", via: "bot", ...about(ask), outcome: "cancelled", note: words, cause }], {
