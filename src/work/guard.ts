@@ -4,6 +4,7 @@
  */
 import type { Guard } from "../agent/agent.ts"
 import type { Tool } from "../agent/tool.ts"
+import { mask } from "../core/mask.ts"
 import type { ApprovalRule, Rule } from "../core/policy.ts"
 import { decide } from "../core/policy.ts"
 import { mintId } from "../core/suspension.ts"
@@ -25,7 +26,8 @@ export function policyGuard(rules: readonly ApprovalRule[], defaults: Rule): Gua
 function promptOf(tool: Tool, args: string): string {
   try {
     const summary = tool.summary?.(JSON.parse(args))
-    if (typeof summary === "string" && summary.trim() !== "") return summary.slice(0, 1000).toWellFormed()
+    // Masked before it is cut: half a secret is no shape that a mask knows.
+    if (typeof summary === "string" && summary.trim() !== "") return mask(summary).text.slice(0, 1000).toWellFormed()
   } catch {
     // The args are on the card in any case; a summary is a courtesy.
   }

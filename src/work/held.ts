@@ -44,6 +44,7 @@ export class RedisHeld implements Held {
   #lookedAt = performance.now()
   #transcript: string[] | undefined
   #released = false
+  #lost = false
   /** Ends the waiting of `changed`. */
   #wake: (() => void) | undefined
 
@@ -81,7 +82,7 @@ export class RedisHeld implements Held {
   async apply<O>(transition: Transition<O>, options: { confirm?: boolean } = {}): Promise<{ outcome: O }> {
     const applied = await this.#commit(transition, { ...options, owner: this.owner, lease: "while due" })
     if (applied.kind === "applied") return { outcome: applied.outcome }
-    if (applied.kind === "not owner") throw new LeaseLost(`run ${this.#options.id} is held by another process`)
+    if (applied.kind === "not owner") throw this.#leaseLost()
     throw applied.error
   }
 
@@ -139,18 +140,18 @@ export class RedisHeld implements Held {
 
   changed(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const done = (): void => {
+      const end = (): void => {
         clearTimeout(timer)
-        signal.removeEventListener("abort", done)
+        signal.removeEventListener("abort", end)
         this.#wake = undefined
         resolve()
       }
       const look = (): void => {
-        this.#look().then(done).catch(reject)
+        this.#look().then(end).catch(reject)
       }
       const timer = setTimeout(look, this.#lookedAt + LOOK_EVERY - performance.now()).unref()
-      signal.addEventListener("abort", done)
-      this.#wake = done
+      signal.addEventListener("abort", end)
+      this.#wake = end
     })
   }
 
@@ -164,7 +165,7 @@ export class RedisHeld implements Held {
       // A commit of ours that gave it back may be a moment behind.
       if (!held) await immediate()
       if (this.#released) return
-      if (!held) throw new LeaseLost(`run ${id} is held by another process`)
+      if (!held) throw this.#leaseLost()
       this.#now = now
       this.#seenAt = performance.now()
       if (revision !== this.#revision) await this.#reload()
@@ -174,15 +175,20 @@ export class RedisHeld implements Held {
     }
   }
 
+  #leaseLost(): LeaseLost {
+    this.#lost = true
+    return new LeaseLost(`run ${this.#options.id} is held by another process`)
+  }
+
   async #reload(): Promise<void> {
     const { store, id } = this.#options
     const loaded = await store.load(id)
     if (loaded) this.#saw(loaded)
   }
 
-  /** Whether the lease was given back. */
-  get released(): boolean {
-    return this.#released
+  /** Whether the lease is neither given back nor known to be lost. */
+  get holds(): boolean {
+    return !this.#released && !this.#lost
   }
 
   /** Gives the lease back, unless it went back with a commit. */

@@ -2,6 +2,7 @@
  * Moves every run that needs moving: claims what is due, holds it under a lease while its steps are done, hands it back.
  * Knows the agenda and the steps; what a model, a tool or Slack is, is not known here.
  */
+import { setTimeout as delay } from "node:timers/promises"
 import { stepped } from "../agent/agent.ts"
 import type { Agent } from "../agent/agent.ts"
 import { advance } from "../agent/advance.ts"
@@ -35,6 +36,9 @@ export interface Worker {
   /** Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it. */
   stop(deadlineMs: number): Promise<void>
 }
+
+/** How long what was aborted may take to end, ms. */
+const ABORT_WITHIN = 1000
 
 /** Starts claiming. The caller wakes it when something is due, and looks for that at least once a second. */
 export function startWorker(options: WorkerOptions): Worker {
@@ -90,7 +94,7 @@ export function startWorker(options: WorkerOptions): Worker {
     const { id, log: transcript } = claimed
     // Our own lease lapsed while this process stood still. The holder goes on with it: its calls are not in doubt.
     const known = holding.get(id)?.held
-    if (known && !known.released) return known.notify()
+    if (known?.holds) return known.committed(claimed)
     const held = new RedisHeld({
       store,
       owner,
@@ -150,7 +154,7 @@ export function startWorker(options: WorkerOptions): Worker {
     wake,
     committed(id, at) {
       const held = holding.get(id)?.held
-      if (held && !held.released) held.committed(at)
+      if (held?.holds) held.committed(at)
       else if (wakeAt(at.run) === 0) {
         asked += 1
         start()
@@ -160,13 +164,25 @@ export function startWorker(options: WorkerOptions): Worker {
       drain.abort()
       clearTimeout(timer)
       for (const { held } of holding.values()) held.notify()
-      const all = async () => {
+      const all = async (): Promise<void> => {
         await looping
         await Promise.allSettled([...holding.values()].map(({ done }) => done))
       }
-      const deadline = setTimeout(() => abort.abort(new Error("the bot is stopping")), deadlineMs)
-      await all()
-      clearTimeout(deadline)
+      if (await within(all(), deadlineMs)) return
+      abort.abort(new Error("the bot is stopping"))
+      // A tool that does not listen is left behind: its call is in doubt.
+      await within(all(), ABORT_WITHIN)
     },
+  }
+}
+
+/** Whether it is done before `ms` are over. */
+async function within(work: Promise<void>, ms: number): Promise<boolean> {
+  const over = new AbortController()
+  const late = delay(ms, false, { signal: over.signal }).catch(() => false)
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    over.abort()
   }
 }

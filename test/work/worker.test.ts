@@ -1,0 +1,323 @@
+import { describe, expect, test } from "vitest"
+import { stepped } from "../../src/agent/agent.ts"
+import { openAsks } from "../../src/core/run.ts"
+import { rooted } from "../../src/core/turn.ts"
+import { scriptedModel, type ScriptedTurn } from "../fakes/model.ts"
+import { ADA, eventually, heldTool, quickTool, RULE, startCrew } from "./crew.ts"
+
+const call = (tool: string, args = {}) => ({ tool, args })
+const restart = { calls: [call("restart", { service: "web" })] }
+
+describe("claiming", () => {
+  test("a run whose message does not stand yet is left alone, and goes on when it does", async () => {
+    const crew = await startCrew()
+    const waits = await crew.begin({ rooted: false })
+    const { steps } = await crew.join({ model: scriptedModel(["hello", "hello"]), tools: [] })
+    const other = await crew.begin()
+    await crew.when(other, (run) => run.ended !== undefined)
+    expect(steps.filter((step) => step.run.id === waits)).toEqual([])
+    await crew.door.apply(waits, (run, now) => stepped(run && rooted(run, now)))
+    expect((await crew.when(waits, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+  })
+
+  test("a run whose message could not be posted within an hour is cancelled", async () => {
+    const crew = await startCrew()
+    const id = await crew.begin({ rooted: false, age: 3_600_001 })
+    const model = scriptedModel([])
+    await crew.join({ model, tools: [] })
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended).toMatchObject({ how: "cancelled", words: expect.stringMatching(/could not be posted/) })
+    expect(model.requests).toEqual([])
+  })
+
+  test("two processes share the runs, and each call is executed once", async () => {
+    const crew = await startCrew()
+    const ran: unknown[] = []
+    const said: ScriptedTurn = ({ prompt }) => (prompt.at(-1)?.role === "tool" ? "done" : restart)
+    const member = () => crew.join({ model: scriptedModel(Array(80).fill(said)), tools: [quickTool("restart", ran)] })
+    const ids = await Promise.all(Array.from({ length: 20 }, () => crew.begin()))
+    const members = [await member(), await member()]
+    await Promise.all(ids.map((id, n) => crew.answer(id, "restart", true, {}, members[n % 2]?.store)))
+    for (const id of ids) expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+    expect(ran).toHaveLength(20)
+  })
+
+  test("no more runs are held than may be at once", async () => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("look", { effects: "none" })
+    const looking: ScriptedTurn = ({ prompt }) => (prompt.at(-1)?.role === "tool" ? "done" : { calls: [call("look")] })
+    const ids = [await crew.begin(), await crew.begin()]
+    const { worker } = await crew.join({ model: scriptedModel(Array(4).fill(looking)), tools: [tool], atOnce: 1 })
+    const first = await next()
+    worker.wake()
+    // A round trip that the worker's claim would have come before.
+    await crew.door.peek()
+    expect(count()).toBe(1)
+    first.finish("seen")
+    const second = await next()
+    second.finish("seen")
+    for (const id of ids) expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+  })
+})
+
+describe("a run through to its end", () => {
+  test("approved: the call runs with what was shown, and the model is told", async () => {
+    const crew = await startCrew()
+    const ran: unknown[] = []
+    const model = scriptedModel([restart, "It was restarted."])
+    await crew.join({ model, tools: [quickTool("restart", ran)] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended?.how).toBe("done")
+    expect(ran).toEqual([{ service: "web" }])
+    expect(await crew.outputs(id)).toEqual(["restart is done"])
+    expect(await crew.door.texts(id, ["answer"])).toEqual(["It was restarted."])
+  })
+
+  test("declined: nothing runs, and the model is told why", async () => {
+    const crew = await startCrew()
+    const ran: unknown[] = []
+    await crew.join({ model: scriptedModel([restart, "Then not."]), tools: [quickTool("restart", ran)] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", false, { note: "not during the sale" })
+    expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+    expect(ran).toEqual([])
+    expect(await crew.outputs(id)).toEqual([expect.stringContaining("not during the sale")])
+  })
+
+  test("expired: the deadline alone wakes the run, and nothing runs", async () => {
+    const crew = await startCrew()
+    const ran: unknown[] = []
+    const rule = { ...RULE, expiresIn: 400 }
+    await crew.join({
+      model: scriptedModel([restart, "Nobody answered."]),
+      tools: [quickTool("restart", ran)],
+      agent: { guard: async () => ({ do: "ask", rule, request: { id: "ask-1", kind: "approval", prompt: "May I?" } }) },
+    })
+    const id = await crew.begin()
+    await crew.when(id, (run) => run.ended !== undefined)
+    expect(ran).toEqual([])
+    const facts = (await crew.door.facts(id)).map((text) => JSON.parse(text) as { what: string; at: number })
+    const [asked, expired] = ["asked", "expired"].map((what) => facts.find((fact) => fact.what === what)?.at ?? 0)
+    expect((expired ?? 0) - (asked ?? 0)).toBeGreaterThanOrEqual(400)
+    expect(await crew.outputs(id)).toEqual([expect.stringMatching(/^declined\/expired: May I\?/)])
+  })
+
+  test("a call that is approved starts while its sibling runs", async () => {
+    const crew = await startCrew()
+    const [deploy, migrate] = [heldTool("deploy"), heldTool("migrate")]
+    const turns = [{ calls: [call("deploy"), call("migrate")] }, "Both are done."]
+    await crew.join({ model: scriptedModel(turns), tools: [deploy.tool, migrate.tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "deploy", true)
+    const first = await deploy.next()
+    await crew.answer(id, "migrate", true)
+    const second = await migrate.next()
+    second.finish("migrated")
+    first.finish("deployed")
+    await crew.when(id, (run) => run.ended !== undefined)
+    expect(await crew.outputs(id)).toEqual(["deployed", "migrated"])
+  })
+
+  test("ended, it is kept as long as it should be, then deleted with all its keys", async () => {
+    const crew = await startCrew()
+    const { steps } = await crew.join({ model: scriptedModel(["hello"]), tools: [] })
+    const id = await crew.begin({ keep: 700 })
+    await eventually(() => steps.some(({ run }) => run.ended !== undefined))
+    const loaded = await crew.door.load(id)
+    // It has been shown: nobody waits for it any more.
+    await crew.door.show.leaveShow(id, loaded?.revision ?? 0)
+    expect(await crew.load(id)).toBeDefined()
+    await eventually(async () => (await crew.load(id)) === undefined)
+    expect(await crew.door.transcript(id)).toEqual([])
+    expect(await crew.door.facts(id)).toEqual([])
+    expect(await crew.door.list([`requester:T1:U_ROBIN`], 10)).toEqual([])
+  })
+})
+
+describe("the lease", () => {
+  test("lasts as long as a slow tool does", async () => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("restart")
+    await crew.join({ model: scriptedModel([restart, "done"]), tools: [tool], leaseMs: 2500 })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const execution = await next()
+    const begun = await crew.door.now()
+    await eventually(async () => (await crew.door.now()) > begun + 2600)
+    expect(await crew.door.claim("somebody else", 1000)).toMatchObject({ kind: "idle" })
+    execution.finish("slow, but done")
+    expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+    expect(count()).toBe(1)
+  })
+
+  test("run out while Redis is away, and taken by nobody: what is under way goes on, and nobody is asked", async () => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("restart")
+    const { cutOff, worker } = await crew.join({ model: scriptedModel([restart, "done"]), tools: [tool], leaseMs: 300 })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const execution = await next()
+    cutOff(true)
+    const away = await crew.door.now()
+    await eventually(async () => (await crew.door.now()) > away + 400)
+    cutOff(false)
+    worker.wake()
+    execution.finish("restarted")
+    await crew.when(id, (run) => run.ended !== undefined)
+    expect(count()).toBe(1)
+    expect(await crew.outputs(id)).toEqual(["restarted"])
+    const facts = (await crew.door.facts(id)).map((text) => JSON.parse(text) as { what: string })
+    expect(facts.filter(({ what }) => what === "asked")).toHaveLength(1)
+  })
+
+  test("lost to another process: nothing is run again, people are asked; a result that comes after all closes the question", async () => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("restart")
+    const lost = await crew.join({ model: scriptedModel([restart]), tools: [tool], leaseMs: 300 })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const execution = await next()
+    lost.cutOff(true)
+    const other = await crew.join({ model: scriptedModel(["It was restarted."]), tools: [tool] })
+    const doubtful = await crew.when(id, (run) => openAsks(run).length > 0)
+    expect(openAsks(doubtful)).toMatchObject([{ from: "doubt", kind: "doubt", tool: "restart", rule: RULE }])
+    lost.cutOff(false)
+    await eventually(() => execution.ctx.signal?.aborted === true)
+    // From here on the other process alone goes on with it.
+    const stopped = lost.worker.stop(60_000)
+    execution.finish("restarted after all")
+    await stopped
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended?.how).toBe("done")
+    expect(other.steps.at(-1)?.run.ended?.how).toBe("done")
+    expect(count()).toBe(1)
+    expect(await crew.outputs(id)).toEqual(["restarted after all"])
+    expect(lost.logged.join("")).toContain("the lease was lost")
+    const facts = (await crew.door.facts(id)).map((text) => JSON.parse(text) as { what: string; outcome?: string })
+    expect(facts).toContainEqual(expect.objectContaining({ what: "settled", outcome: "known" }))
+  })
+
+  test.each([
+    { choice: "again", runs: 2, said: "second" },
+    { choice: "done", runs: 1, said: "Ada says that it was done" },
+  ] as const)("a doubt is decided: $choice", async ({ choice, runs, said }) => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("restart")
+    const lost = await crew.join({ model: scriptedModel([restart]), tools: [tool], leaseMs: 300 })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const first = await next()
+    lost.cutOff(true)
+    await crew.join({ model: scriptedModel(["The end."]), tools: [tool] })
+    await crew.when(id, (run) => openAsks(run).some(({ from }) => from === "doubt"))
+    await crew.answer(id, "restart", true, { choice, cause: "click on the doubt" })
+    if (choice === "again") (await next()).finish("second")
+    await crew.when(id, (run) => run.ended !== undefined)
+    lost.cutOff(false)
+    first.finish("too late to count")
+    await lost.worker.stop(20_000)
+    expect(count()).toBe(runs)
+    expect(await crew.outputs(id)).toEqual([expect.stringContaining(said)])
+  })
+})
+
+describe("a model that fails", () => {
+  test("is asked again after a while, and the run goes on", async () => {
+    const crew = await startCrew()
+    const model = scriptedModel([new Error("garbled"), "hello"])
+    const { steps } = await crew.join({ model, tools: [], agent: { retryBaseMs: 300 } })
+    const id = await crew.begin()
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended?.how).toBe("done")
+    const retry = steps.find(({ run }) => run.retry !== undefined)?.run.retry
+    expect(retry).toMatchObject({ count: 1, words: expect.stringContaining("could not be read") })
+    expect(ended?.at).toBeGreaterThanOrEqual(retry?.at ?? Infinity)
+  })
+
+  test("too often ends the run with words", async () => {
+    const crew = await startCrew()
+    const model = scriptedModel(Array.from({ length: 9 }, () => new Error("garbled")))
+    await crew.join({ model, tools: [], agent: { retries: 2 } })
+    const id = await crew.begin()
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended).toMatchObject({ how: "failed", words: expect.stringContaining("could not be read") })
+    expect(model.requests).toHaveLength(3)
+  })
+})
+
+describe("cancelling while a tool runs", () => {
+  test.each(["the process that holds the run", "another process"])("through %s", async (through) => {
+    const crew = await startCrew()
+    const { tool, next } = heldTool("restart", { obeys: true })
+    const model = scriptedModel([restart])
+    const holder = await crew.join({ model, tools: [tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const { ctx } = await next()
+    await crew.cancel(id, through === "another process" ? crew.door : holder.store)
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ctx.signal?.aborted).toBe(true)
+    expect(ended).toMatchObject({ how: "cancelled", words: "cancelled by Ada" })
+    expect(await crew.outputs(id)).toEqual(["stopped"])
+    expect(model.requests).toHaveLength(1)
+  })
+})
+
+describe("stopping", () => {
+  test("lets what is under way finish, begins nothing more, and leaves the run to others at once", async () => {
+    const crew = await startCrew()
+    const { tool, next } = heldTool("restart")
+    const model = scriptedModel([restart])
+    const { worker } = await crew.join({ model, tools: [tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const execution = await next()
+    const stopped = worker.stop(60_000)
+    execution.finish("restarted")
+    await stopped
+    expect(execution.ctx.signal?.aborted).toBe(false)
+    expect(model.requests).toHaveLength(1)
+    expect(await crew.outputs(id)).toEqual(["restarted"])
+    await crew.join({ model: scriptedModel(["The end."]), tools: [tool] })
+    expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+  })
+
+  test("leaves a tool behind that does not listen", async () => {
+    const crew = await startCrew()
+    const { tool, next } = heldTool("restart")
+    const { worker } = await crew.join({ model: scriptedModel([restart]), tools: [tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const { ctx } = await next()
+    await worker.stop(10)
+    expect(ctx.signal?.aborted).toBe(true)
+    expect((await crew.load(id))?.calls).toMatchObject([{ state: "running" }])
+  })
+
+  test("aborts what takes too long, and still stores what comes of it", async () => {
+    const crew = await startCrew()
+    const { tool, next } = heldTool("restart", { obeys: true })
+    const { worker } = await crew.join({ model: scriptedModel([restart]), tools: [tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const { ctx } = await next()
+    await worker.stop(10)
+    expect(ctx.signal?.aborted).toBe(true)
+    expect(await crew.outputs(id)).toEqual(["stopped"])
+  })
+})
+
+test("an unentitled click changes nothing for the worker", async () => {
+  const crew = await startCrew()
+  const ran: unknown[] = []
+  await crew.join({ model: scriptedModel([restart, "done"]), tools: [quickTool("restart", ran)] })
+  const id = await crew.begin()
+  const stranger = { ...ADA, person: { ...ADA.person, user: "U_MALLORY" } }
+  await expect(crew.answer(id, "restart", true, { who: stranger })).rejects.toThrow("not listed")
+  expect(ran).toEqual([])
+  await crew.answer(id, "restart", true)
+  await crew.when(id, (run) => run.ended !== undefined)
+  expect(ran).toHaveLength(1)
+})
