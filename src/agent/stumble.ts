@@ -4,6 +4,7 @@
  */
 import { APICallError } from "@ai-sdk/provider"
 import { isRecord } from "../core/json.ts"
+import { mask } from "../core/mask.ts"
 
 export interface Stumble {
   ok: false
@@ -156,8 +157,9 @@ function messageOf(value: unknown): string | undefined {
 /** One short line, without anything that looks like a key. */
 function detail(message: string | undefined): string {
   if (message === undefined) return ""
-  const line = message
-    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+  // Masked before it is cut: half a secret is no shape that a mask knows.
+  const line = mask(message)
+    .text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .replaceAll(/\b(?:Bearer|Basic)\s+\S+/gi, "***")
     .replaceAll(/\b(?:sk|xox[a-z]|pk|key|ghp|gho)[-_][\w-]{6,}/gi, "***")
     .replaceAll(/(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{32,}/gi, "***")

@@ -4,6 +4,7 @@
  */
 import { raise, refusalKey } from "./ask.ts"
 import type { Entry, Person, Via } from "./fact.ts"
+import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
 import { callOf, FORMAT, isUnderway, merge, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
@@ -52,8 +53,9 @@ export function begin(
   })
 }
 
+/** Masked before it is cut: half a secret is no shape that a mask knows. */
 const titleOf = (prompt: string): string => {
-  const line = prompt.trim().split(/\r?\n/u, 1)[0] ?? ""
+  const line = mask(prompt).text.trim().split(/\r?\n/u, 1)[0] ?? ""
   return line.length > 150 ? `${line.slice(0, 149).toWellFormed()}…` : line
 }
 

@@ -188,6 +188,13 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
       { retryable: false, words: /refused the request \(400\): bad thing with \*\*\*$/ },
     ],
     [
+      {
+        status: 400,
+        body: JSON.stringify({ error: { message: `${"x ".repeat(85)}postgres://app:${"hunter".repeat(9)}@db` } }),
+      },
+      { retryable: false, words: /x postgres:\/\/app:«masked»@db$/ },
+    ],
+    [
       { status: 307, headers: { location: "http://127.0.0.1:9/" } },
       { retryable: false, words: /points elsewhere/ },
     ],

@@ -6,6 +6,7 @@ import { brokenAt } from "../../src/core/fact.ts"
 import { indexesOf, nextOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
 import type { Run, Step } from "../../src/core/run.ts"
 import {
+  begin,
   askedAgain,
   decided,
   doubted,
@@ -16,7 +17,7 @@ import {
   suspended,
   took,
 } from "../../src/core/turn.ts"
-import { commit, imbalance, member, newLife, result, RULE, take, turnOf } from "./life.ts"
+import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
 import type { Life, Want } from "./life.ts"
 
 const yes = (ask: string, user = "U0APP1", more: Partial<Attempted> = {}): Attempted => ({
@@ -206,6 +207,18 @@ describe("a call", () => {
 })
 
 describe("a run", () => {
+  test.each([
+    ["  restart web\nand then api ", "restart web"],
+    ["x".repeat(151), `${"x".repeat(149)}…`],
+    // Where it is cut, half of a password would be no password to the mask.
+    [`${"x".repeat(130)} postgres://u:hunter2@db`, `${"x".repeat(130)} postgres://u:«mask…`],
+  ])("is called by the first line of what was asked for: %j", (prompt, title) => {
+    const how = { id: "r00abc", cause: "c", requester: REQ, channel: "C0OPS", keep: 1, via: "command" } as const
+    const { run, texts } = begin({ ...how, prompt, rooted: false, transcript: [] }, 1000)
+    expect(run.title).toBe(title)
+    expect(texts["prompt"]).toBe(prompt)
+  })
+
   test("ends with the model's last words, and is due for deletion after its keep", () => {
     const life = take(newLife(), [], 2000)
     expect(life.run.ended).toEqual({ how: "done", at: 2000 })
