@@ -18,7 +18,7 @@ export interface TurnCall {
   /** The model's id of the call, made unique in the transcript: the result must bear it. */
   ref: string
   tool: string
-  /** The args as the model wrote them. */
+  /** The args as the model wrote them; half a character is replaced, here and in all other text. */
   raw: string
   /** The canonical text of the args; absent when they can't be read as what they say. */
   args?: string
@@ -67,11 +67,12 @@ export function replyOf(generated: Generated, taken: ReadonlySet<string>): Reply
 }
 
 function callOf(content: LanguageModelV3ToolCall, ids: Set<string>): { call: TurnCall; part: Part } {
-  const ref = uniqueId(content.toolCallId, ids)
+  const ref = uniqueId(whole(content.toolCallId), ids)
   const parsed = parseExact(content.input)
+  const named = { ref, tool: whole(content.toolName), raw: whole(content.input) }
   const call: TurnCall = parsed.ok
-    ? { ref, tool: content.toolName, raw: content.input, args: canonical(parsed.value) }
-    : { ref, tool: content.toolName, raw: content.input, error: quoted(parsed.error, content.input) }
+    ? { ...named, args: canonical(parsed.value) }
+    : { ...named, error: quoted(parsed.error, named.raw) }
   const part: Part = {
     type: "tool-call",
     toolCallId: ref,
@@ -85,8 +86,11 @@ function callOf(content: LanguageModelV3ToolCall, ids: Set<string>): { call: Tur
 }
 
 function quoted(error: string, raw: string): string {
-  return `${error}. You wrote: ${raw.length > 500 ? `${raw.slice(0, 500)}…` : raw}`.replace(/\p{Cs}/gu, "\ufffd")
+  return whole(`${error}. You wrote: ${raw.length > 500 ? `${raw.slice(0, 500)}…` : raw}`)
 }
+
+/** Half a character can be sent as JSON, but not stored: it would stop the run here, turn after turn. */
+const whole = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd")
 
 /** Some servers number the calls of each turn anew, or leave ids empty; a result must find its call. */
 function uniqueId(id: string, ids: Set<string>): string {
@@ -98,7 +102,9 @@ function uniqueId(id: string, ids: Set<string>): string {
 
 function partOf(content: LanguageModelV3Content): Part[] {
   if (content.type === "text" || content.type === "reasoning") {
-    const { type, text, providerMetadata } = content
+    const { type, providerMetadata } = content
+    // A thought is signed as it came.
+    const text = type === "text" ? whole(content.text) : content.text
     // Providers refuse blank text; a thought without words may still carry its signature.
     const blank = text.trim() === "" && (type === "text" || providerMetadata === undefined)
     return blank ? [] : [{ type, text, ...optionsOf(providerMetadata) }]
