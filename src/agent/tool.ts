@@ -227,9 +227,16 @@ function textOf(value: unknown): string {
   return text.replace(/\p{Cs}/gu, "\ufffd")
 }
 
+/** What is thrown is a stranger's: even asking it for its words may throw. */
 function wordsOf(error: unknown): string {
-  const words = error instanceof Error ? error.message || error.name : typeof error === "string" ? error : ""
-  return words.replace(/\p{Cs}/gu, "\ufffd") || "the tool failed and did not say why"
+  let words: unknown
+  try {
+    words = error instanceof Error ? error.message || error.name : error
+  } catch {
+    words = undefined
+  }
+  const said = typeof words === "string" ? words.replace(/\p{Cs}/gu, "\ufffd") : ""
+  return said || "the tool failed and did not say why"
 }
 
 function failure(output: string): ToolResult {

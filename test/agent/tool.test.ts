@@ -42,6 +42,17 @@ describe("what a tool returns", () => {
     expect(await run(throwing)).toEqual({ output, isError: true })
   })
 
+  test("a throw of what throws when it is looked at is one, too", async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    for (const thrown of [proxy, Object.assign(new Error("x"), { message: {} })]) {
+      const throwing = () => {
+        throw thrown
+      }
+      expect(await run(throwing)).toEqual({ output: "the tool failed and did not say why", isError: true })
+    }
+  })
+
   test.each([() => () => 1, () => 10n, () => Symbol("s")])(
     "what is neither text nor JSON is an error: case %#",
     async (body) => {
