@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, createServer as createTcpServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Redis } from "ioredis"
-import { describe, expect, onTestFinished, test } from "vitest"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { parse } from "yaml"
 import { readFileSync } from "node:fs"
 import { check } from "../src/check.ts"
@@ -390,12 +390,12 @@ describe("people", () => {
     [
       "is not there",
       ({ workspace }) => workspace.groups.delete(SRE),
-      /^approvers: S0SRE is no user group, or a disabled one: put the right id\. Nobody may approve then\.$/,
+      /^approvers: S0SRE is no user group: put the right id\. Nobody may approve then\.$/,
     ],
     [
       "is disabled",
       ({ workspace }) => workspace.alterGroup(SRE, { disabled: true }),
-      /^approvers: S0SRE is no user group, or a disabled one/,
+      /^approvers: S0SRE is a disabled user group: enable it in Slack, or take it out\. Nobody may approve then\.$/,
     ],
     [
       "has no members",
@@ -600,6 +600,68 @@ describe("Redis", () => {
     expect(await found({ env: { REDIS_URL: `redis://:right-password@${at}` } })).toEqual(NOTHING)
   })
 
+  test("with fewer replicas than must confirm is warned of", async () => {
+    const { prefix, found } = await setUp()
+    expect(await found({ file: { redis: { prefix, confirm: 2 } } })).toEqual({
+      faults: [],
+      warnings: [
+        expect.stringMatching(/^redis\.confirm wants 2 replicas to have what is accepted, but 0 are connected: /),
+      ],
+    })
+  })
+
+  test("whose clock is another one is warned of over HTTP, where Slack's signatures need ours right", async () => {
+    const { read } = await setUp()
+    const http = read({ env: { SLACK_APP_TOKEN: "", SLACK_SIGNING_SECRET: "0123456789abcdef", PORT: "4000" } })
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 300_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const { faults, warnings } = await check(http)
+    expect({ faults, warnings }).toEqual({
+      faults: [],
+      warnings: [expect.stringMatching(/^Redis' clock is (299|30\d) s ahead of this machine's: /)],
+    })
+    expect(await check(read())).toMatchObject(NOTHING)
+  })
+
+  test.each([
+    [
+      "is too old",
+      "redis_version:6.0.16\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n",
+      "faults",
+      "Redis 6.0.16 is too old: update it to 6.2 or newer, or to Valkey.",
+    ],
+    [
+      "doesn't say its version",
+      "maxmemory_policy:noeviction\r\naof_enabled:1\r\n",
+      "warnings",
+      "Redis doesn't say its version, so it couldn't be checked: 6.2 or newer is needed.",
+    ],
+    [
+      "doesn't say its policy",
+      "redis_version:7.2.4\r\naof_enabled:1\r\n",
+      "warnings",
+      "Redis doesn't say its maxmemory-policy, so it couldn't be checked: it must be noeviction.",
+    ],
+  ])("that %s", async (_, info, kind, words) => {
+    const { found } = await setUp()
+    expect(await found({ env: { REDIS_URL: await redisSaying(info) } })).toEqual({ ...NOTHING, [kind]: [words] })
+  })
+
+  test("that lets us see nothing of it says what it refuses", async () => {
+    const { found } = await setUp()
+    const redis = await startRedis()
+    onTestFinished(() => redis.stop())
+    await told(redis.url, (client) =>
+      client.call("ACL", "SETUSER", "little", "on", ">pass-word", "~*", "+@all", "-info"),
+    )
+    const { faults } = await found({ env: { REDIS_URL: `redis://little:pass-word@127.0.0.1:${redis.port}` } })
+    expect(faults).toEqual([
+      expect.stringMatching(
+        /^Redis at 127\.0\.0\.1:\d+ forbids what the bot needs \(NOPERM .*'info'.*\): allow the user of REDIS_URL that/,
+      ),
+    ])
+  })
+
   test("with another number of shards is a fault, and looking fixes none", async () => {
     const { prefix, found } = await setUp()
     expect(await found({ file: { redis: { prefix, shards: 3 } } })).toEqual(NOTHING)
@@ -702,4 +764,23 @@ async function told<T>(url: string, question: (redis: Redis) => Promise<T>): Pro
   } finally {
     redis.disconnect()
   }
+}
+
+/** A server that says this about itself and has nothing stored. */
+async function redisSaying(info: string): Promise<string> {
+  const replies: Record<string, () => string> = {
+    info: () => `$${Buffer.byteLength(info)}\r\n${info}\r\n`,
+    time: () => `*2\r\n$10\r\n${Math.floor(Date.now() / 1000)}\r\n$1\r\n0\r\n`,
+    hget: () => "$-1\r\n",
+  }
+  const server = createTcpServer((socket) => {
+    socket.on("data", (chunk: Buffer) => {
+      for (const [, name = ""] of chunk.toString().matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g)) {
+        socket.write(replies[name.toLowerCase()]?.() ?? "+OK\r\n")
+      }
+    })
+  })
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))
+  onTestFinished(() => new Promise((closed) => server.close(() => closed())))
+  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

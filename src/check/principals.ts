@@ -67,18 +67,21 @@ const NO_STANDING: Record<Exclude<Who["standing"], "member">, string> = {
 
 async function findGroup(client: WebClient, usergroup: string): Promise<Finding> {
   const answer = await ask(() => client.usergroups.users.list({ usergroup }))
-  if (!answer.ok) return whyNoGroup(answer)
+  if (!answer.ok) return whyNoGroup(client, usergroup, answer)
   const { users } = answer.value
   if (!Array.isArray(users)) return { kind: "unknown", why: "Slack's answer has no members" }
   if (users.length > 0) return { kind: "counts", users: new Set(users) }
   return { kind: "idle", words: "is a user group without members: add some in Slack" }
 }
 
-function whyNoGroup({ code, why }: Unanswered): Finding {
-  if (code === "no_such_subteam")
-    return { kind: "absent", words: "is no user group, or a disabled one: put the right id" }
-  if (code !== "plan_upgrade_required") return { kind: "unknown", why }
-  return { kind: "idle", words: "is a user group, which only paid Slack plans have: list people (U…) instead" }
+async function whyNoGroup(client: WebClient, usergroup: string, { code, why }: Unanswered): Promise<Finding> {
+  if (code === "plan_upgrade_required") {
+    return { kind: "idle", words: "is a user group, which only paid Slack plans have: list people (U…) instead" }
+  }
+  if (code !== "no_such_subteam") return { kind: "unknown", why }
+  const disabled = await ask(() => client.usergroups.users.list({ usergroup, include_disabled: true }))
+  if (disabled.ok) return { kind: "idle", words: "is a disabled user group: enable it in Slack, or take it out" }
+  return { kind: "absent", words: "is no user group: put the right id" }
 }
 
 // --- the members of a channel

@@ -49,6 +49,9 @@ function unreached({ hostname, port }: URL, why: string): string {
   if (/WRONGPASS|invalid (username-)?password/i.test(why)) {
     return `Redis at ${at} refuses the name or password of REDIS_URL: correct it.`
   }
+  if (/NOPERM/.test(why)) {
+    return `Redis at ${at} forbids what the bot needs (${why}): allow the user of REDIS_URL that, and every command on its keys.`
+  }
   return `Redis can't be reached at ${at} (${why}): start it, or correct REDIS_URL.`
 }
 
@@ -59,6 +62,7 @@ async function look(connection: Connection, { redis, slack }: Config): Promise<R
     checkVersion(health),
     checkPolicy(health),
     checkKeeping(health),
+    checkConfirm(health, redis),
     checkShards(redis, fixed),
     checkClock(health, slack.transport.kind),
   )
@@ -87,6 +91,12 @@ function checkKeeping({ aof, replicas, role }: Health): Report {
   return warning(
     "Redis has neither an append-only file nor a replica, so a crash of it loses runs: CONFIG SET appendonly yes, and put the same into redis.conf.",
   )
+}
+
+function checkConfirm({ replicas }: Health, { confirm }: Config["redis"]): Report {
+  if (confirm <= replicas) return together()
+  const words = `redis.confirm wants ${confirm} replicas to have what is accepted, but ${replicas} are connected`
+  return warning(`${words}: until there are enough, nothing is confirmed. Start them, or lower redis.confirm.`)
 }
 
 function checkShards({ prefix, shards }: Config["redis"], fixed: string | null): Report {
