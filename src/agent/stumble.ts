@@ -168,13 +168,21 @@ function detail(message: string | undefined): string {
   return line === "" ? "" : `: ${line.length > 200 ? `${line.slice(0, 200)}…` : line}`
 }
 
+/** The longest that a server is taken at its word, ms: a run must not sleep for years over a slip of a gateway. */
+const LONGEST_WAIT = 3_600_000
+
 function retryAfter(headers: Record<string, string> | undefined): number | undefined {
+  const ms = wishedWait(headers)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, Math.round(ms)), LONGEST_WAIT)
+}
+
+/** NaN: none that can be read. */
+function wishedWait(headers: Record<string, string> | undefined): number {
   const exact = Number(headers?.["retry-after-ms"] ?? Number.NaN)
   if (exact >= 0) return exact
   const text = headers?.["retry-after"]
-  if (text === undefined || text.trim() === "") return undefined
-  const ms = Number.isNaN(Number(text)) ? Date.parse(text) - Date.now() : Number(text) * 1000
-  return Number.isNaN(ms) ? undefined : Math.max(0, Math.round(ms))
+  if (text === undefined || text.trim() === "") return Number.NaN
+  return Number.isNaN(Number(text)) ? Date.parse(text) - Date.now() : Number(text) * 1000
 }
 
 /** The code of the network fault that caused this, however deep: ECONNREFUSED, UND_ERR_SOCKET, ENOTFOUND. */

@@ -154,6 +154,15 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
       { status: 429, headers: { "retry-after-ms": "250" } },
       { retryable: true, words: /429/, retryAfterMs: 250 },
     ],
+    // For ever is a slip: a run would sleep until nobody remembers it.
+    [
+      { status: 503, headers: { "retry-after": "Infinity" } },
+      { retryable: true, words: /503/, retryAfterMs: 3_600_000 },
+    ],
+    [
+      { status: 429, headers: { "retry-after": "99999999999" } },
+      { retryable: true, words: /429/, retryAfterMs: 3_600_000 },
+    ],
     [{ status: 500 }, { retryable: true, words: /failed \(500\)/ }],
     [{ status: 503 }, { retryable: true, words: /overloaded \(503\)/ }],
     [{ status: 529 }, { retryable: true, words: /overloaded \(529\)/ }],
