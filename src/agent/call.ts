@@ -8,7 +8,7 @@ import { askOf } from "../core/run.ts"
 import type { Ask, Attempt, Call } from "../core/run.ts"
 import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
-import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
+import { askedAgain, decided, finished, isMarked, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
 import { failure, stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
@@ -64,8 +64,7 @@ function faultOf(tool: Tool, call: Call, args: string): string | undefined {
 
 async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSignal): Promise<void> {
   const { call, tool, args, attempt, answered } = how
-  // A call without effects needs no mark; one that a person agreed to has it for the sake of the yes, which ages.
-  if (call.effects !== "none" || call.yes) {
+  if (isMarked(call)) {
     const { outcome } = await held.apply((run, now) => starting(run, call.id, attempt, now), { confirm: true })
     if (outcome.kind === "stale yes") return askAgain(held, call)
     if (outcome.kind === "no") return

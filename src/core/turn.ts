@@ -191,10 +191,16 @@ export function finished(run: Run, callId: string, attemptId: string, result: Re
   return merge(closed, written(closed?.run ?? run, call, result, now, attemptId))
 }
 
-/** An attempt of a call without effects has no mark; its result is taken while the call is still ready. */
+/** Whether an attempt of the call has a mark: of one without effects only for the sake of a yes, which ages. */
+export const isMarked = (call: Call): boolean => call.effects !== "none" || call.yes !== undefined
+
+/**
+ * The result of an attempt that has no mark is taken while its call is still ready. Of any other call the attempt that
+ * counts is yet to begin: what comes now is of one before it.
+ */
 export function unmarked(run: Run, callId: string, result: Result, now: number): Step | undefined {
   const call = callOf(run, callId)
-  return call?.state === "ready" ? written(run, call, result, now) : undefined
+  return call?.state === "ready" && !isMarked(call) ? written(run, call, result, now) : undefined
 }
 
 /** Writes the result of a call that will not run (any more). */
@@ -256,7 +262,7 @@ export function suspended(
 
 /** Whether the attempt's outcome is waited for; one without a mark leaves its call ready. */
 const isOf = (call: Call, attemptId: string): boolean =>
-  call.state === "ready" || (call.state === "running" && call.attempt?.id === attemptId)
+  (call.state === "ready" && !isMarked(call)) || (call.state === "running" && call.attempt?.id === attemptId)
 
 /** When every call has its result: they go to the transcript in call order, the turn's asks beside the state. */
 export function complete(run: Run, now: number): Step | undefined {

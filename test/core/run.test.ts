@@ -16,6 +16,7 @@ import {
   stumbled,
   suspended,
   took,
+  unmarked,
 } from "../../src/core/turn.ts"
 import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
 import type { Life, Want } from "./life.ts"
@@ -179,6 +180,24 @@ describe("a call", () => {
     expect(imbalance(life.transcript)).toBeUndefined()
     expect(JSON.parse(life.texts.get("ask:doubt-1") ?? "null")).toMatchObject({ settled: { via: "bot" } })
     expect(nextOf(life.run)).toBe("model")
+  })
+
+  test("whose yes is recorded takes no result of an attempt before it", () => {
+    let life = take(newLife(), [{ do: "run" }, { do: "run", effects: "none" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a", "slow"), 2100).step)
+    const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
+    const doubt = commit(life, doubted(life.run, { ruleOf: () => RULE, mint }, 3000))
+    const again = commit(doubt, settle(doubt.run, yes("doubt-1", "U0APP1", { choice: "again" }), 3500).step)
+    const how = { request: { id: "own", kind: "approval", prompt: "Really?" }, rule: RULE }
+    const asked = commit(life, suspended(life.run, "1.1", "a", how, 2200))
+    const answered = commit(asked, settle(asked.run, yes("own"), 2300).step)
+    for (const { run } of [again, answered]) {
+      expect(call(run).state).toBe("ready")
+      expect(unmarked(run, "1.1", done("call_1_1"), 4000)).toBeUndefined()
+      expect(suspended(run, "1.1", "a", { ...how, request: { ...how.request, id: "own2" } }, 4000)).toBeUndefined()
+    }
+    // What changes nothing needs no mark.
+    expect(unmarked(life.run, "1.2", done("call_1_2"), 4000)).toBeDefined()
   })
 
   test("that the tool suspended runs again with the answer, and can't suspend twice", () => {

@@ -9,7 +9,7 @@ import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import { merge, type Ask, type Run, type Step } from "../../src/core/run.ts"
-import { suspended, took } from "../../src/core/turn.ts"
+import { starting, suspended, took } from "../../src/core/turn.ts"
 import type { Request } from "../../src/core/suspension.ts"
 import { createLog, sdkLog } from "../../src/log.ts"
 import { ADA, GRACE, OPS, ROBIN, SRE } from "../../src/sandbox/seed.ts"
@@ -269,7 +269,8 @@ function asking(run: Run, calls: Call[], now: number): Step | undefined {
   return calls.reduce<Step | undefined>((step, { from }, index) => {
     const [call, how] = [step?.run.calls[index], hows[index]]
     if (from !== "tool" || !step || !call || !how) return step
-    return merge(step, suspended(step.run, call.id, "attempt", how, now))
+    const begun = merge(step, starting(step.run, call.id, { id: "attempt", owner: "worker", at: now }, now).step)
+    return begun && merge(begun, suspended(begun.run, call.id, "attempt", how, now))
   }, turn)
 }
 
