@@ -1,6 +1,8 @@
 import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { step } from "../../src/core/run.ts"
 import { ADA, AUDIT, NO_BOT, OPS, ROBIN, SCOPES } from "../../src/sandbox/seed.ts"
+import { wordData } from "../../src/slack/word.ts"
 import { startRedis } from "../redis.ts"
 import { buttonsOf, rig, type Rig } from "./show.rig.ts"
 
@@ -226,6 +228,45 @@ describe("a settled ask", () => {
     expect(buttonsOf(bot.cards()[0])).toEqual([])
     const expired = (await bot.store.facts(id)).map((fact) => JSON.parse(fact) as { what: string; note?: string })
     expect(expired.find(({ what }) => what === "expired")?.note).toContain("could not be delivered")
+  })
+})
+
+describe("an outage of Slack that lasts", () => {
+  /** As if so many tries had failed already: with their pauses they take longer than a test may. */
+  async function failed(bot: Rig, id: string, slot: string, fails: number, more = {}): Promise<void> {
+    const sent = JSON.parse((await bot.store.show.shown(id)).sent.get(slot) ?? "{}") as object
+    await bot.store.show.recordSent(id, slot, JSON.stringify({ ...sent, ...more, fails, after: 0 }))
+  }
+
+  test("leaves a settled card no buttons, and makes no second one", async () => {
+    const bot = await rig()
+    const id = await rooted(bot)
+    const [request = ""] = await bot.ask(id, [{}])
+    await bot.settled(id)
+    const down = bot.slack.workspace.misbehave({ method: "chat.update", do: "status", status: 503 })
+    await failed(bot, id, `card:${request}`, 20)
+    await bot.decide(id, request, true)
+    const count = async () => (await bot.store.show.shown(id)).sent.get(`card:${request}`) ?? ""
+    await expect.poll(count).toContain('"fails":21')
+    down.remove()
+    await failed(bot, id, `card:${request}`, 21)
+    await failed(bot, id, "root", 0)
+    await bot.change(id, (run, now) => step(run, now, [], { show: "cards" }))
+    await expect.poll(() => bot.cards().map(buttonsOf)).toEqual([[]])
+  })
+
+  test("takes no word from anybody", async () => {
+    const bot = await rig()
+    const id = await rooted(bot)
+    const down = bot.slack.workspace.misbehave({ method: "chat.postMessage", do: "status", status: 503 })
+    const word = { name: "word:x", data: wordData({ user: ROBIN, text: "Not recorded." }) }
+    await failed(bot, id, "word:x", 20)
+    await bot.change(id, (run, now) => step(run, now, [], { show: "cards", slots: [word] }))
+    await expect.poll(async () => (await bot.store.show.shown(id)).sent.get("word:x") ?? "").toContain('"fails":21')
+    down.remove()
+    await failed(bot, id, "word:x", 21)
+    await bot.change(id, (run, now) => step(run, now, [], { show: "cards" }))
+    await expect.poll(() => told(bot).some((text) => text.includes("Not recorded."))).toBe(true)
   })
 })
 

@@ -31,8 +31,12 @@ export interface Seen {
   now: number
 }
 
-/** After that many changes or words that failed in a row, no more is tried; posts are tried for as long as the run lives. */
+/** After that many changes that Slack refused in a row, no more is tried; posts are tried for as long as the run lives. */
 const FAILS = 8
+/** As many where Slack gave no proper answer, about a day of them: buttons and words must outlast an outage. */
+const OUTAGE = 300
+/** Tries of one way to a person before the next way. */
+const AT_A_DOOR = 3
 const BOT_WRONG = 60_000
 /** How long the n-th repetition waits, ms: 1 s, doubling, at most 5 min. */
 const backOff = (n: number): number => Math.min(1000 * 2 ** Math.max(n - 1, 0), 300_000)
@@ -163,7 +167,8 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
   if (sending.kind === "content") {
     return void (await record(seen, slot, slot.sent.small ? dead : { ...slot.sent, small: true }, store))
   }
-  if (sending.kind !== "bot" && fails > FAILS) return void (await record(seen, slot, dead, store))
+  const most = sending.kind === "unknown" ? OUTAGE : FAILS
+  if (sending.kind !== "bot" && fails > most) return void (await record(seen, slot, dead, store))
   const wait = sending.kind === "bot" ? BOT_WRONG : backOff(fails)
   await record(seen, slot, { ...slot.sent, fails, after: seen.now + wait }, store)
 }
@@ -194,12 +199,12 @@ async function deliverWord(seen: Seen, act: Extract<Act, { do: "tell" }>, desk: 
   }
   complain(seen, slot, sending, desk)
   const fails = (slot.sent.fails ?? 0) + 1
-  if (sending.kind === "unknown" && fails < 3) {
-    return void (await record(seen, slot, { ...slot.sent, fails, after: seen.now + backOff(fails) }, store))
-  }
   const { fails: _fails, after: _after, ...rest } = slot.sent
   const next: Sent = { ...rest, door: (slot.sent.door ?? 0) + 1 }
   const more = doorOf(word, { ...slot, sent: next }) !== undefined
+  if (sending.kind === "unknown" && fails < (more ? AT_A_DOOR : OUTAGE)) {
+    return void (await record(seen, slot, { ...slot.sent, fails, after: seen.now + backOff(fails) }, store))
+  }
   await record(seen, slot, more ? next : { over: sending.error }, store)
 }
 
