@@ -12,7 +12,7 @@ import type { Tool } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import type { Rule } from "./core/policy.ts"
 import type { Step } from "./core/run.ts"
-import type { Log } from "./log.ts"
+import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
 import { auditChannel } from "./slack/audit-channel.ts"
 import { identify, slackClient } from "./slack/client.ts"
@@ -99,7 +99,13 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     })
     stops.push(() => store.close())
     const newClient = (timeout?: number) =>
-      slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, ...(timeout === undefined ? {} : { timeout }) })
+      slackClient({
+        token: slack.botToken,
+        apiUrl: slack.apiUrl,
+        // Its own logger writes lines that are no JSON, past every mask.
+        logger: sdkLog(log),
+        ...(timeout === undefined ? {} : { timeout }),
+      })
     const home = await identify(newClient())
     const people = new People(newClient(), home)
     const show = startShow({ store, client: newClient(CALL_TIMEOUT), log, owner })
