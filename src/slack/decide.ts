@@ -36,8 +36,19 @@ interface Found {
 /** Settles an ask, if the person may. Throws when it can't be read. */
 export async function decide(front: Front, intent: Decision, person: Person): Promise<Reaction> {
   const found = await find(front, intent)
-  if (!found) return { said: { about: "stale" }, told: false }
-  const { loaded, ask, archived } = found
+  const reaction = found && (await decideOn(front, intent, person, found))
+  // Its turn was over before this one could be judged: whoever was first is told of as of any that is over.
+  if (reaction === "moved") return decide(front, intent, person)
+  return reaction ?? { said: { about: "stale" }, told: false }
+}
+
+/** `moved`: the ask stood with the run when it was read, and no longer when it was to be settled. */
+async function decideOn(
+  front: Front,
+  intent: Decision,
+  person: Person,
+  { loaded, ask, archived }: Found,
+): Promise<Reaction | "moved"> {
   if (!archived && !(await answers(front, intent, ask))) return { said: { about: "stale" }, told: false }
   const who = await whoDecides(front, loaded.run, ask, person, intent.ok)
   const tried = attempted(intent, who)
@@ -57,6 +68,7 @@ export async function decide(front: Front, intent: Decision, person: Person): Pr
   })
   if (applied.kind !== "applied") return { said: unapplied(applied), told: false }
   const { outcome, told } = applied.outcome
+  if (outcome.kind === "unknown" && !archived && applied.run) return "moved"
   return { said: { about: "decision", outcome }, told: told && outcome.kind !== "unknown" }
 }
 

@@ -12,7 +12,7 @@ import type { Applied, Change, Store } from "../../src/store/store.ts"
 import type { WireTurn } from "../fakes/provider.ts"
 import { freshPrefix } from "../redis.ts"
 import { APPROVER, asking, beginning, freshId, openStore } from "../store/runs.ts"
-import { APP1, APP2, OUT, REQ, Team, until, type Message } from "./team.ts"
+import { APP1, APP2, must, OUT, REQ, Team, until, type Message } from "./team.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -24,14 +24,12 @@ const wanting = (name: string, args: Record<string, unknown> = {}): WireTurn[] =
 const rooms = (count: number): string[] => Array.from({ length: count }, (_, index) => `C0ROOM${index}`)
 const terminal = (facts: Fact[]): Fact[] => facts.filter(({ what, ask }) => ask && /^(settled|expired)$/.test(what))
 
-/** Whether everybody's words about who was first name this one. */
-const names = (text: string, ask: Ask): boolean => {
-  const { settled } = ask
-  if (settled?.reason === "expired") return text.startsWith(`Too late: ${ask.tool} expired at ${utc(ask.expiresAt)}`)
-  const verdict = settled?.ok ? "approved" : settled?.reason === "cancelled" ? "cancelled" : "declined"
-  return text.startsWith(
-    `Already settled: ${verdict}, ${ask.tool} by ${settled?.by?.name} (${settled?.by?.user}) at ${utc(settled?.at ?? 0)}.`,
-  )
+/** What everybody else is told of who was first. */
+function saying({ tool, expiresAt, settled }: Ask): string {
+  const { ok, reason = "approved", by, at } = must(settled, "what settled it")
+  if (reason === "expired") return `Too late: ${tool} expired at ${utc(expiresAt)}`
+  const { name, user } = must(by, "who settled it")
+  return `Already settled: ${ok ? "approved" : reason}, ${tool} by ${name} (${user}) at ${utc(at)}.`
 }
 
 /** The ask of a run as it was when its turn was over. */
@@ -48,7 +46,7 @@ describe("fifty clicks at once on two processes", () => {
     const bots = await Promise.all([it.process(), it.process()])
     const run = await it.begin("fifty")
     const card = await it.cardOf(run)
-    const [ask] = (await it.runOf("fifty", ({ asks }) => asks[0]?.shownAt !== undefined)).asks
+    const [ask] = (await it.runOf("fifty")).asks
     // Both who may and who may not, with both buttons; the requester may decline alone.
     const clicks = Array.from({ length: 50 }, (_, i) => ({
       user: [APP1, APP2, OUT, REQ, APP2][i % 5] ?? "",
@@ -58,11 +56,13 @@ describe("fifty clicks at once on two processes", () => {
     const seen = await Promise.all(clicks.map(({ user, action }) => it.click(user, card, action)))
     expect(seen.every(({ acked }) => acked)).toBe(true)
     await it.endOf("fifty")
-    const won = await archived(it, run.id, ask?.id ?? "")
-    const winner = won.settled?.by?.user ?? ""
+    const won = await archived(it, run.id, must(ask).id)
+    const settled = must(won.settled)
+    const winner = must(settled.by).user
     expect([APP1, APP2, REQ]).toContain(winner)
-    expect(it.executions()).toHaveLength(won.settled?.ok ? 1 : 0)
+    expect(it.executions()).toHaveLength(settled.ok ? 1 : 0)
 
+    const unlisted = "Not recorded. You are not among those who may decide this."
     const told = (user: string) =>
       it
         .told(user)
@@ -76,8 +76,8 @@ describe("fifty clicks at once on two processes", () => {
         () => `${mine} words to ${user}: ${JSON.stringify(told(user))}`,
       )
       expect(told(user)).toHaveLength(mine)
-      const refused = user === OUT || user === REQ ? "Not recorded. You are not among those who may decide this." : "-"
-      expect(told(user).filter((text) => !names(text, won) && text !== refused)).toEqual([])
+      expect(told(user).filter((text) => !text.startsWith(saying(won)) && text !== unlisted)).toEqual([])
+      if (user.startsWith("U0APP")) expect(told(user)).not.toContain(unlisted)
     }
 
     // Repeats are counted into a later fact; the last of them when a bot stops.
@@ -161,6 +161,35 @@ describe.concurrent("what was decided stays decided", () => {
     const facts = await it.facts(run)
     expect(terminal(facts)).toMatchObject([{ outcome: "declined", by: { user: APP1 } }])
     expect(await it.results(run)).toEqual([{ isError: true, output: expect.stringContaining("declined/expired:") }])
+  })
+
+  test("a press that was overtaken on its way is told who was first, also when the turn is over by then", async ({
+    onTestFinished,
+  }) => {
+    const it = await Team.during(onTestFinished, { scripts: { overtaken: wanting("restart") } })
+    const proxy = await it.proxy()
+    await it.bot({ redisUrl: proxy.url })
+    const run = await it.begin("overtaken")
+    const card = await it.cardOf(run)
+    const held = proxy.holdFrom('"what":"settled"')
+    await it.click(APP2, card, "decline")
+    await held
+    const ada = {
+      person: { team: "T1", user: APP1, name: "ada" },
+      standing: "member",
+      member: { S0SRE: "yes" },
+    } as const
+    const ask = must((await it.runOf("overtaken")).asks[0]).id
+    await it.store.apply(run.id, (state, now) =>
+      settle(must(state), { ask, version: 1, ok: true, who: ada, via: "click", cause: "faster" }, now),
+    )
+    await it.bot()
+    await it.endOf("overtaken")
+    proxy.release()
+    await it.hears(APP2, /^Already settled: approved, restart by ada \(U0APP1\) at /)
+    const refused = (await it.facts(run)).filter(({ what }) => what === "refused")
+    expect(refused).toMatchObject([{ outcome: "already settled", by: { user: APP2 } }])
+    expect(it.executions()).toHaveLength(1)
   })
 
   test("each of two requests of one turn gets its own answer, in any order", async ({ onTestFinished }) => {
@@ -310,7 +339,7 @@ describe.concurrent("races of different kinds", () => {
     const prefix = freshPrefix()
     const stores = await Promise.all([openStore({ prefix }), openStore({ prefix })])
     for (const store of stores) onTestFinished(() => store.close())
-    const [one, other] = stores as [Store, Store]
+    const [one, other] = stores
     const tally = new Map<string, number>()
     for (let round = 0; round < 50; round++) {
       await Promise.all(
@@ -326,50 +355,46 @@ describe.concurrent("races of different kinds", () => {
   })
 })
 
+const who = { person: APPROVER, standing: "member" as const, member: {} }
+const pressing =
+  (ok: boolean) =>
+  (run: Run | undefined, now: number): Change<unknown> =>
+    settle(must(run), { ask: "a", version: 1, ok, who, via: "click", cause: `press:${ok}` }, now)
+const timer = (run: Run | undefined, now: number): Change<unknown> => ({
+  step: expire(must(run), now),
+  outcome: undefined,
+})
+const stopping = (run: Run | undefined, now: number): Change<unknown> =>
+  cancel(must(run), { who, people: [APPROVER.user], via: "command", cause: "stop" }, now)
+
 /** Four parties at one ask's deadline. Returns what became of it; throws when two of them see it differently. */
 async function raced(one: Store, other: Store, expiresIn: number, first: number): Promise<string> {
   const id = freshId()
   await one.apply(id, beginning(id))
   await one.apply(id, asking("a", expiresIn))
-  const who = { person: APPROVER, standing: "member" as const, member: {} }
-  const press =
-    (ok: boolean) =>
-    (run: Run | undefined, now: number): Change<unknown> =>
-      run
-        ? settle(run, { ask: "a", version: 1, ok, who, via: "click", cause: `press:${ok}` }, now)
-        : { outcome: undefined }
-  const timer = (run: Run | undefined, now: number): Change<unknown> => {
-    const step = run && expire(run, now)
-    return { step, outcome: undefined }
-  }
-  const stop = (run: Run | undefined, now: number): Change<unknown> =>
-    run ? cancel(run, { who, people: [APPROVER.user], via: "command", cause: "stop" }, now) : { outcome: undefined }
   const parties = [
-    () => one.apply(id, press(true)),
-    () => other.apply(id, press(false)),
+    () => one.apply(id, pressing(true)),
+    () => other.apply(id, pressing(false)),
     () => one.apply(id, timer),
-    () => other.apply(id, stop),
+    () => other.apply(id, stopping),
     () => other.apply(id, timer),
   ]
-  const order = [...parties.slice(first), ...parties.slice(0, first)]
   // From well before to just after.
-  const wait = expiresIn - ([18, 12, 6, 2, -1][first] ?? 0)
+  const wait = expiresIn - must([18, 12, 6, 2, -1][first])
   await new Promise((resolve) => setTimeout(resolve, wait))
-  const seen = await Promise.all(order.map((party) => party()))
-  const loaded = await one.load(id)
-  const ask = loaded && askOf(loaded.run, "a")
-  const facts = (await one.facts(id)).map((text) => JSON.parse(text) as Fact)
-  const last = terminal(facts)
-  expect(last).toHaveLength(1)
-  expect(ask?.settled).toBeDefined()
+  const seen = await Promise.all([...parties.slice(first), ...parties.slice(0, first)].map((party) => party()))
+  const ask = must(askOf(must(await one.load(id)).run, "a"))
+  const settled = must(ask.settled)
   for (const applied of seen) expectSame(applied, ask)
-  if (ask?.settled?.reason !== "expired") expect(ask?.settled?.at).toBeLessThan(ask?.expiresAt ?? 0)
-  return last[0]?.outcome ?? ""
+  if (settled.reason !== "expired") expect(settled.at).toBeLessThan(ask.expiresAt)
+  const last = terminal((await one.facts(id)).map((text) => JSON.parse(text) as Fact))
+  expect(last).toHaveLength(1)
+  return must(must(last[0]).outcome)
 }
 
 /** Whoever was told of a settled ask was told of this one. */
-function expectSame(applied: Applied<unknown>, ask: Ask | undefined): void {
+function expectSame(applied: Applied<unknown>, ask: Ask): void {
   if (applied.kind !== "applied") throw new Error(applied.kind)
   const outcome = applied.outcome as { ask?: Ask } | undefined
-  if (outcome?.ask?.settled) expect(outcome.ask.settled).toEqual(ask?.settled)
+  if (outcome?.ask?.settled) expect(outcome.ask.settled).toEqual(ask.settled)
 }
