@@ -451,6 +451,12 @@ async function endOf(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
 }
 
+/** What a test can't go on without. */
+export function must<T>(value: T | undefined, what = "something that must be there"): T {
+  if (value === undefined) throw new Error(`${what} is missing`)
+  return value
+}
+
 /** Looks again and again until `test` holds; fails with what was waited for. */
 export async function until(test: () => boolean | Promise<boolean>, what: () => string, ms = 30_000): Promise<void> {
   const deadline = performance.now() + ms
