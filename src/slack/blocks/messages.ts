@@ -148,7 +148,7 @@ function ending(run: Run, said: boolean): (string | ReturnType<typeof words>)[] 
 function paged(elements: readonly Rich[]): Rich[][] {
   const pages: Rich[][] = []
   let room = 0
-  for (const element of elements) {
+  for (const element of elements.flatMap(parted)) {
     const price = cost(JSON.stringify(element))
     const page = pages.at(-1)
     if (page && price <= room && page.length < ELEMENTS) page.push(element)
@@ -156,6 +156,15 @@ function paged(elements: readonly Rich[]): Rich[][] {
     room = (pages.at(-1) === page ? room : TOGETHER) - price
   }
   return pages
+}
+
+/** Where every other word is bold or a link, an element costs many times its letters: then it goes in parts. */
+function parted(element: Rich): Rich[] {
+  if (cost(JSON.stringify(element)) <= TOGETHER) return [element]
+  const parts = element.type === "rich_text_list" ? element.elements.flatMap(parted) : element.elements
+  if (parts.length < 2) return [element]
+  const middle = Math.ceil(parts.length / 2)
+  return [parts.slice(0, middle), parts.slice(middle)].flatMap((elements) => parted({ ...element, elements } as Rich))
 }
 
 export interface Listed {

@@ -138,6 +138,17 @@ describe("the answer", () => {
     expect(messages.map((message) => message.text).at(-1)).toMatch(/\(\d of \d\)$/)
   })
 
+  test.each([
+    ["bold words", "**w** "],
+    ["headings", "# w\n"],
+    ["links", "[w](https://e.example/) "],
+    ["code in items", "- `w` "],
+  ])("of nothing but %s comes whole", (_, piece) => {
+    const messages = answered(piece.repeat(1000))
+    messages.forEach(sendable)
+    expect(saidIn(messages).match(/\bw\b/g)).toHaveLength(1000)
+  })
+
   test.each(["", "   \n\t ", "\n\n"])("that says nothing (%j) is a fixed sentence", (answer) => {
     const messages = answered(answer)
     expect(messages).toHaveLength(1)
