@@ -31,10 +31,10 @@ export interface Seen {
   now: number
 }
 
-/** After that many changes that Slack refused in a row, no more is tried; posts are tried for as long as the run lives. */
-const FAILS = 8
-/** As many where Slack gave no proper answer, about a day of them: buttons and words must outlast an outage. */
+/** Tries while Slack gives no proper answer, about a day of them: buttons and words must outlast an outage. */
 const OUTAGE = 300
+/** After that many changes that failed in a row, no more is tried; posts are tried for as long as the run lives. */
+const PATIENCE = { unknown: OUTAGE, channel: 8, thread: 8, bot: Infinity }
 /** Tries of one way to a person before the next way. */
 const AT_A_DOOR = 3
 const BOT_WRONG = 60_000
@@ -167,8 +167,7 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
   if (sending.kind === "content") {
     return void (await record(seen, slot, slot.sent.small ? dead : { ...slot.sent, small: true }, store))
   }
-  const most = sending.kind === "unknown" ? OUTAGE : FAILS
-  if (sending.kind !== "bot" && fails > most) return void (await record(seen, slot, dead, store))
+  if (fails > PATIENCE[sending.kind]) return void (await record(seen, slot, dead, store))
   const wait = sending.kind === "bot" ? BOT_WRONG : backOff(fails)
   await record(seen, slot, { ...slot.sent, fails, after: seen.now + wait }, store)
 }
