@@ -14,6 +14,7 @@ describe("half a character in what a model says", () => {
     ["a tool's name", { calls: [{ tool: `deploy${half}` }] }],
   ])("can be stored: %s", async (_, said) => {
     const turn = await takeTurn(scriptedModel([said]), { messages: [user], tools: [] })
+    if (!turn.ok) throw new Error(turn.words)
     const { text, calls, message } = turn
     for (const one of [text, ...calls.flatMap(({ ref, tool, raw, error = "" }) => [ref, tool, raw, error])]) {
       expect(one).toBe(one.toWellFormed())
