@@ -41,7 +41,7 @@ export async function perform(held: Held, agent: Agent, call: Call, signal: Abor
       "not available",
     )
   const fault = faultOf(tool, call, args)
-  if (fault !== undefined) return close(held, agent, call, failure(fault), "not available")
+  if (fault) return close(held, agent, call, failure(`${fault.words}; it was not executed`), fault.outcome)
   const attempt = { id: randomUUID(), owner: held.owner, at: 0 }
   await execute(held, agent, { call, tool, args, attempt, ...questionOf(request, answer) }, signal)
 }
@@ -56,10 +56,12 @@ function questionOf(request?: string, answer?: string): Pick<Execution, "answere
   return { answered: { request: JSON.parse(request) as Request, answer: JSON.parse(answer) as Answer } }
 }
 
-function faultOf(tool: Tool, call: Call, args: string): string | undefined {
-  if (sha256(args) !== call.digest) return "the stored arguments are not those that were shown; it was not executed"
+function faultOf(tool: Tool, call: Call, args: string): { words: string; outcome: string } | undefined {
+  if (sha256(args) !== call.digest) {
+    return { words: "the stored arguments are not those that were shown", outcome: "args changed" }
+  }
   const fault = checkArgs(tool, JSON.parse(args))
-  return fault === undefined ? undefined : `tool has changed: ${fault}; it was not executed`
+  return fault === undefined ? undefined : { words: `tool has changed: ${fault}`, outcome: "tool changed" }
 }
 
 async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSignal): Promise<void> {

@@ -87,8 +87,9 @@ export interface Ask {
   /** When the card was first seen to be posted. */
   shownAt?: number
   settled?: Settled
-  /** What came of the call, once decided. */
-  ran?: "running" | "ok" | "error"
+  /** What came of the call, once decided; `no`: it never started, `notRun` says why. */
+  ran?: "running" | "ok" | "error" | "no"
+  notRun?: string
 }
 
 export interface Ended {

@@ -7,7 +7,7 @@ import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
 import { callOf, FORMAT, isUnderway, merge, step, withAsk, withCall } from "./run.ts"
-import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
+import type { Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
 import type { Request } from "./suspension.ts"
 
 /** A new run, with what was asked for as the first entry of its transcript. */
@@ -167,9 +167,17 @@ export function starting(run: Run, callId: string, attempt: Attempt, now: number
   }
 }
 
-const ranOf = (run: Run, call: Call, ran: NonNullable<Ask["ran"]>): Run => ({
+const ranOf = (run: Run, call: Call, ran: "running" | "ok" | "error"): Run => ({
   ...run,
   asks: run.asks.map((ask) => (ask.call === call.id && ask.settled ? { ...ask, ran } : ask)),
+})
+
+/** Cards must not say that something ran which never started. What is in doubt did start. */
+const unrunOf = (run: Run, call: Call, why: string): Run => ({
+  ...run,
+  asks: run.asks.map((ask) =>
+    ask.call === call.id && ask.settled && ask.ran === undefined ? { ...ask, ran: "no", notRun: why } : ask,
+  ),
 })
 
 /** A call's result, as the transcript entry that will stand for it. */
@@ -188,7 +196,8 @@ export function finished(run: Run, callId: string, attemptId: string, result: Re
   const call = callOf(run, callId)
   if (!call || call.state !== "running" || call.attempt?.id !== attemptId) return undefined
   const closed = closeDoubt(run, call, now)
-  return merge(closed, written(closed?.run ?? run, call, result, now, attemptId))
+  const ran = ranOf(closed?.run ?? run, call, result.isError ? "error" : "ok")
+  return merge(closed, written(ran, call, result, now, attemptId))
 }
 
 /** Whether an attempt of the call has a mark: of one without effects only for the sake of a yes, which ages. */
@@ -200,14 +209,15 @@ export const isMarked = (call: Call): boolean => call.effects !== "none" || call
  */
 export function unmarked(run: Run, callId: string, result: Result, now: number): Step | undefined {
   const call = callOf(run, callId)
-  return call?.state === "ready" && !isMarked(call) ? written(run, call, result, now) : undefined
+  if (call?.state !== "ready" || isMarked(call)) return undefined
+  return written(ranOf(run, call, result.isError ? "error" : "ok"), call, result, now)
 }
 
 /** Writes the result of a call that will not run (any more). */
 export function decided(run: Run, callId: string, result: Result, now: number): Step | undefined {
   const call = callOf(run, callId)
   if (!call || (call.state !== "decided" && call.state !== "ready")) return undefined
-  return written(run, call, result, now)
+  return written(unrunOf(run, call, result.outcome), call, result, now)
 }
 
 /** The attempt in doubt delivered its outcome after all: nobody needs to decide about it. */
@@ -232,7 +242,7 @@ function closeDoubt(run: Run, call: Call, now: number): Step | undefined {
 function written(run: Run, call: Call, result: Result, now: number, cause?: string): Step {
   const { attempt: _attempt, ...rest } = call
   const outcome = result.isError ? "error" : "ok"
-  const next = withCall(ranOf(run, call, outcome), { ...rest, state: "done", outcome })
+  const next = withCall(run, { ...rest, state: "done", outcome })
   const entry: Entry = {
     what: "finished",
     via: "bot",

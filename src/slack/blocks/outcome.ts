@@ -66,15 +66,29 @@ function said(settled: Settled): string {
   return settled.choice === "again" ? "wants it to run again" : "says that it was done"
 }
 
-const RAN: Record<NonNullable<Ask["ran"]>, string> = {
+const RAN: Record<"running" | "ok" | "error", string> = {
   running: "The call has started.",
   ok: "The call ran.",
   error: "The call ran and ended with an error.",
 }
 
+const NOT_RUN: Record<string, string> = {
+  "not available": "its tool is not available any more",
+  "tool changed": "its tool has changed since",
+  "args changed": "its stored arguments are not those that were shown",
+  cancelled: "the run was cancelled first",
+}
+
+/** What came of a yes. */
+function done({ ran, notRun = "" }: Ask, notYet: string): string {
+  if (ran !== "no") return ran ? RAN[ran] : notYet
+  const why = NOT_RUN[notRun]
+  return `The call was not run after all${why === undefined ? "" : `: ${why}`}.`
+}
+
 function afterwards(ask: Ask, settled: Settled): string {
   if (ask.from === "doubt") return afterDoubt(ask, settled)
-  if (settled.ok) return ask.ran ? RAN[ask.ran] : "The call has not started yet."
+  if (settled.ok) return done(ask, "The call has not started yet.")
   return ask.from === "guard" ? "The call was not run." : "The call went no further."
 }
 
@@ -84,6 +98,6 @@ function afterDoubt(ask: Ask, settled: Settled): string {
       ? "The call counts as failed, its outcome is unknown. It was not run again."
       : "The call counts as failed. It was not run again."
   }
-  if (settled.choice === "again") return ask.ran ? RAN[ask.ran] : "The new attempt has not started yet."
+  if (settled.choice === "again") return done(ask, "The new attempt has not started yet.")
   return settled.by ? "The call was not run again." : "Its result arrived after all."
 }
