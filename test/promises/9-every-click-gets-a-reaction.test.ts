@@ -7,7 +7,8 @@ import { isLive, nodes, wordsOf } from "./seen.ts"
 import { APP1, APP2, OPS, OUT, REQ, Team, until, type Message } from "./team.ts"
 
 const RESTART: WireTurn = { calls: [{ id: "c1", name: "restart", args: { service: "web" } }] }
-const ASKS = [RESTART, { text: "Fine." }]
+const END: WireTurn = { text: "Fine." }
+const ASKS = [RESTART, END]
 
 /** The same message, as a client that changed what its buttons carry would send it. */
 function forged(card: Message, value: (value: string) => string): Message {
@@ -23,10 +24,18 @@ describe("on a bot that is well", () => {
   beforeAll(async () => {
     const questions: WireTurn = { calls: [{ id: "c1", name: "confirm", args: { kind: "question", prompt: "Where?" } }] }
     const secret: WireTurn = { calls: [{ id: "c1", name: "restart", args: { password: "correct-horse-9" } }] }
+    const page: WireTurn = { calls: [{ id: "c1", name: "page", args: {} }] }
     const asking = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`run ${n + 1}`, ASKS]))
     team = await Team.start({
-      config: { approvers: ["S0SRE", "U0GUEST", "U0GONE", "U0FAR"], admins: [OUT] },
-      scripts: { ...asking, question: [questions, { text: "Fine." }], secret: [secret, { text: "Fine." }] },
+      config: {
+        approvers: ["S0SRE", "U0GUEST", "U0GONE", "U0FAR"],
+        admins: [OUT],
+        approvals: [
+          { tool: "confirm", do: "allow" },
+          { tool: "page", do: "ask", expiresIn: "3s" },
+        ],
+      },
+      scripts: { ...asking, question: [questions, END], secret: [secret, END], page: [page, END] },
     })
     const { people, channels } = team.slack.workspace
     const oscar = people.get(OUT)
@@ -112,6 +121,17 @@ describe("on a bot that is well", () => {
       /Already settled: declined, restart by ada \(U0APP1\) at \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Your press changed nothing\./,
     )
     expect(team.executions()).toEqual([])
+  })
+
+  test("a press after the deadline is told that it is too late, and what became of it", async () => {
+    const card = await team.cardOf(await team.begin("page"))
+    await team.endOf("page")
+    await team.click(APP1, card, "approve")
+    await team.hears(
+      APP1,
+      /Too late: page expired at \d{4}-\d\d-\d\d \d\d:\d\d UTC and counts as declined\. If it is still needed, start a new run\./,
+    )
+    expect(team.executions("page")).toEqual([])
   })
 
   test("a press on another version than the one that stands is refused", async () => {
