@@ -78,7 +78,12 @@ async function getNeeds() {
     debianPackage: "chromium",
     elsewhere: "Install Chromium or Chrome and name its binary in the environment variable CHROMIUM.",
   })
-  return chromium.ok ? { ok: true, env: { ...process.env, CHROMIUM: chromium.program } } : chromium
+  return chromium.ok ? { ok: true, env: { ...process.env, CHROMIUM: pathOf(chromium.program) } } : chromium
+}
+
+/** The driver looks nothing up on the path. */
+function pathOf(program) {
+  return spawnSync("sh", ["-c", 'command -v -- "$1"', "sh", program], { encoding: "utf8" }).stdout.trim()
 }
 
 function run(command, commandArgs, env = process.env) {
