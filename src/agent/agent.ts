@@ -6,6 +6,7 @@ import type { LanguageModelV3 } from "@ai-sdk/provider"
 import type { Tried } from "../core/ask.ts"
 import type { Rule } from "../core/policy.ts"
 import type { Run, Step } from "../core/run.ts"
+import { mintId } from "../core/suspension.ts"
 import type { Request, ToolResult } from "../core/suspension.ts"
 import type { Turn } from "./model.ts"
 import type { Tool, Toolkit } from "./tool.ts"
@@ -89,6 +90,9 @@ export interface Held {
 
 /** An error result. */
 export const failure = (output: string): ToolResult => ({ output, isError: true })
+
+/** A Request whose id an earlier one of the run has: an answer would be to both, and one of them would wait for ever. */
+export const renamed = (request: Request): Request => ({ ...request, id: mintId() })
 
 /** A transition that has nothing to tell. */
 export const stepped = (step: Step | undefined): Tried<undefined> =>

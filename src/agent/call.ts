@@ -10,7 +10,7 @@ import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/s
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { askedAgain, decided, finished, isMarked, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
-import { failure, stepped } from "./agent.ts"
+import { failure, renamed, stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import { resultMessage } from "./plan.ts"
 import type { Tool } from "./tool.ts"
@@ -86,16 +86,25 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
   return suspend(held, agent, how, raised.request, ms)
 }
 
+/** Ids of Requests that are about to be asked: siblings may suspend at the same moment. */
+const reservations = new WeakMap<Held, Set<string>>()
+
+/** False when a sibling has it already. */
+function reserved(held: Held, id: string): boolean {
+  const ids = reservations.get(held) ?? new Set()
+  reservations.set(held, ids)
+  return ids.size < ids.add(id).size
+}
+
 async function suspend(held: Held, agent: Agent, how: Execution, request: Request, ms: number): Promise<void> {
   const { call, attempt, args } = how
-  const [taken] = await held.texts([`req:${request.id}`])
-  if (taken !== undefined) {
-    const words = `the Request's id ${request.id} was used before in this run; leave it out and one is minted`
-    return deliver(held, agent, how, failure(words), ms)
-  }
+  const [before] = await held.texts([`req:${request.id}`])
+  if (before !== undefined || !reserved(held, request.id)) return suspend(held, agent, how, renamed(request), ms)
   await agent.observe?.suspended?.({ id: call.id, ref: call.ref, tool: call.tool, args }, request, ms)
   const rule = agent.ruleOf(call.tool)
   const asked = await held.deliver((run, now) => {
+    // This very change may have been stored before.
+    if (askOf(run, request.id)?.call === call.id) return { outcome: true }
     const step = suspended(run, call.id, attempt.id, { request, rule }, now)
     return step ? { step, outcome: true } : { outcome: false }
   })

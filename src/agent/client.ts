@@ -122,7 +122,7 @@ async function* streamed(
   }
 }
 
-function agentOf(options: ClientOptions, model: LanguageModelV3, tools: Toolkit): Agent {
+function agentOf(options: ClientOptions, model: LanguageModelV3, tools: Toolkit, held: MemoryHeld): Agent {
   const { maxTurns = 10, retries = 2, retryBaseMs = 500, systemPrompt, hooks } = options
   return {
     model,
@@ -132,7 +132,7 @@ function agentOf(options: ClientOptions, model: LanguageModelV3, tools: Toolkit)
     maxAsksPerTurn: Infinity,
     retries,
     retryBaseMs,
-    guard: guardOf(hooks),
+    guard: guardOf(hooks, (id) => held.text(`req:${id}`) !== undefined),
     ruleOf: () => HOST_RULE,
     ...(systemPrompt === undefined ? {} : { instructions: systemPrompt }),
   }
@@ -166,7 +166,7 @@ class Session {
     const { signal: any, clear } = deadline([this.#stop.signal, signal], options.timeoutMs)
     this.#signal = any
     this.#clear = clear
-    this.#agent = { ...agentOf(options, model, toolkit), observe: this.#observe(toolkit) }
+    this.#agent = { ...agentOf(options, model, toolkit, held), observe: this.#observe(toolkit) }
     if (events !== undefined) this.#agent.onText = (delta) => events.push({ type: "text", delta })
   }
 

@@ -8,7 +8,7 @@ import type { Rule } from "../core/policy.ts"
 import type { Request, ToolResult } from "../core/suspension.ts"
 import { suspensionOf } from "../core/suspension.ts"
 import type { Guard, Guarded, Observe, Observed } from "./agent.ts"
-import { failure } from "./agent.ts"
+import { failure, renamed } from "./agent.ts"
 import type { Recorded, RunResult } from "./result.ts"
 import type { Toolkit } from "./tool.ts"
 
@@ -88,11 +88,19 @@ function argsOf(text: string): Args {
   }
 }
 
-export function guardOf(hooks: Hooks | undefined): Guard {
+/** `isTaken`: whether a Request of this id was asked before in the run. */
+export function guardOf(hooks: Hooks | undefined, isTaken: (id: string) => boolean): Guard {
+  /** Those of the turn that is being planned are nowhere else yet. */
+  const planned = new Set<string>()
   return async ({ id, ref, tool, args }) => {
     const said = await hooks?.beforeTool?.(eventOf({ id, ref, tool: tool.name, args }))
     const changed = said?.args === undefined ? {} : { args: textOf(tool.name, said.args) }
-    return { ...guarded(said?.result), ...changed }
+    const next = guarded(said?.result)
+    if (next.do !== "ask") return { ...next, ...changed }
+    const { id: wished } = next.request
+    const request = isTaken(wished) || planned.has(wished) ? renamed(next.request) : next.request
+    planned.add(request.id)
+    return { ...next, request, ...changed }
   }
 }
 

@@ -156,6 +156,22 @@ describe.each(STYLES)("with a waitFor, on the wire of %s", (style) => {
     })
   })
 
+  test("Requests of one id are told apart: everybody is asked, and each answer is to one of them", async () => {
+    const buy = asking("buy", { request: { id: "mine" } })
+    const sell = plain("sell")
+    const beforeTool = ({ name }: { name: string }) =>
+      name === "sell" ? { result: pending({ id: "mine", kind: "approval", prompt: "Sell?" }) } : undefined
+    const waitFor = vi.fn(yes)
+    const turn = calling(["buy", { item: "a" }], ["buy", { item: "b" }], ["sell"], ["sell"])
+    const options = { waitFor, hooks: { beforeTool }, timeoutMs: 5000 }
+    const turns = [turn, calling(["sell"], ["buy", { item: "c" }]), { text: "Done." }]
+    const { client, toolkit } = await setUp(style, { turns, tools: [buy.tool, sell.tool], options })
+    const { toolCalls } = await client.run("go", { toolkit })
+    const outputs = ["did a", "did b", "sell done", "sell done", "sell done", "did c"]
+    expect(toolCalls.map(({ output }) => output)).toEqual(outputs)
+    expect(new Set(waitFor.mock.calls.map(([{ id }]) => id)).size).toBe(6)
+  })
+
   test("nobody is asked when nothing suspends, and again when a later turn does", async () => {
     const waitFor = vi.fn(yes)
     const buy = asking("buy")
