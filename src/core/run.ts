@@ -224,10 +224,11 @@ export const isUnderway = (call: Call, run: Run): boolean =>
   call.state === "running" &&
   !(call.ask !== undefined && askOf(run, call.ask)?.from === "doubt" && !askOf(run, call.ask)?.settled)
 
-/** What the run's next worker needs: the transcript, for a model turn, or the calls. */
-export function nextOf(run: Run): "model" | "calls" | "" {
-  if (run.ended) return ""
-  return run.calls.length === 0 ? "model" : "calls"
+/** What the run's next worker needs beside the state: the transcript, for a model turn, or the texts that calls run on. */
+export function needsOf(run: Run): "transcript" | string[] {
+  if (run.ended) return []
+  if (run.calls.length === 0) return "transcript"
+  return run.calls.filter((call) => call.state === "ready").map((call) => `args:${call.id}`)
 }
 
 /** The lists the run is found by: its requester's, and those of everybody it waits for. */

@@ -2,9 +2,10 @@
  * One commit as the arguments of `lua/commit.lua`, and that script's replies as data. Knows the layout and nothing else:
  * neither why a step is made nor what becomes of a reply.
  */
-import { indexesOf, nextOf, wakeAt } from "../core/run.ts"
+import { indexesOf, needsOf, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import type { Shard } from "./keys.ts"
+import type { Leasing } from "./lease.ts"
 
 export interface Commit {
   id: string
@@ -17,15 +18,23 @@ export interface Commit {
   token: string
   /** ms by Redis' clock; 0 is no limit. */
   notAfter: number
-  owner: string
-  lease: "keep" | "release" | ""
+  lease: Leasing
   outbox: boolean
   want: readonly string[]
   wantLog: boolean
 }
 
 export type Committed =
-  | { kind: "stored"; again: boolean; now: number; revision: number; wanted: (string | undefined)[]; log: string[] }
+  | {
+      kind: "stored"
+      again: boolean
+      now: number
+      revision: number
+      wanted: (string | undefined)[]
+      log: string[]
+      /** Whether the lease was taken with it. */
+      taken: boolean
+    }
   | { kind: "conflict"; now: number; revision: number; state: string | undefined }
   | { kind: "late"; now: number }
   | { kind: "not owner" }
@@ -110,8 +119,8 @@ export function commitArgs(commit: Commit): string[] {
     String(commit.revision),
     commit.token,
     scoreOf(commit.notAfter),
-    commit.owner,
-    commit.lease,
+    commit.lease.owner,
+    commit.lease.what,
     scoreOf(wakeAt(step.run)),
     step.show === "" ? "" : "1",
     commit.outbox ? "1" : "",
@@ -124,7 +133,8 @@ export function commitArgs(commit: Commit): string[] {
     String(index.leave.length),
     String(slots.length),
     String(commit.want.length),
-    `${step.run.format} ${nextOf(step.run)}`,
+    `${step.run.format} ${String(needsOf(step.run))}`,
+    String(commit.lease.ms),
     ...fields,
     ...step.drop,
     ...entries,
@@ -140,12 +150,12 @@ const orUndefined = (text: string | null): string | undefined => text ?? undefin
 
 /** Reads what `lua/commit.lua` replied. */
 export function committed(reply: unknown): Committed {
-  const [word, now, revision, third, log] = reply as [string, number, number, unknown, string[] | undefined]
+  const [word, now, revision, third, log, taken] = reply as [string, number, number, unknown, string[]?, number?]
   switch (word) {
     case "done":
     case "yours": {
       const wanted = (third as (string | null)[]).map(orUndefined)
-      return { kind: "stored", again: word === "yours", now, revision, wanted, log: log ?? [] }
+      return { kind: "stored", again: word === "yours", now, revision, wanted, log: log ?? [], taken: taken === 1 }
     }
     case "conflict":
       return { kind: "conflict", now, revision, state: orUndefined(third as string | null) }

@@ -3,12 +3,13 @@
  * was over, and sends a commit whose reply was lost again until it is known what became of it. What waits for one run in
  * this process is merged into one commit. Knows nothing of what a transition is about.
  */
-import { merge, nextOf, openAsks, readRun, wakeAt } from "../core/run.ts"
+import { merge, needsOf, openAsks, readRun, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import type { Clock } from "./clock.ts"
 import { commitArgs, mustBeStorable, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
 import { type Connection, errorOf, faultOf } from "./connection.ts"
+import { leaseAfter, leasing, needsFrom, textsFor, type Lease, type Needs, type Taker } from "./lease.ts"
 import type { Shard } from "./keys.ts"
 import type { Sender, Unsent } from "./sender.ts"
 
@@ -22,7 +23,10 @@ export interface Loaded {
   seenAt?: number
 }
 
-export type Lease = "keep" | "release" | "while due"
+/** A run as a commit left it; `taken` when the commit left something to do and took the lease for this process. */
+export interface Left extends Loaded {
+  taken?: Needs
+}
 
 /** `step` undefined: nothing is to change. */
 export interface Change<O> {
@@ -38,7 +42,7 @@ export interface ApplyOptions {
   notAfterMs?: number
   /** The lease under which it is committed; without, it is committed as everybody else's. */
   owner?: string
-  /** What becomes of the owner's lease; `keep` unless said. `while due`: given back with a commit that leaves nothing to do now. */
+  /** What becomes of the owner's lease; `keep` unless said. */
   lease?: Lease
   /**
    * The run as the caller knows it, `none` when there should be none yet: saves reading it. A step made from old knowledge
@@ -115,7 +119,9 @@ export interface QueueParts {
   transcript(id: string): Promise<string[]>
   /** A token that no other commit has. */
   mint(): string
-  onCommit(id: string, step: Step, at: Loaded): void
+  onCommit(id: string, step: Step, at: Left): void
+  /** Undefined while nobody has room for another run. */
+  taker: () => Taker | undefined
   clock: Clock
 }
 
@@ -235,6 +241,7 @@ export class RunQueue {
   async #commit(id: string, batch: readonly Waiting[], seen: Seen, step: Step): Promise<Committed | Unapplied> {
     const first = batch[0]
     const until = Math.min(...batch.map((waiting) => waiting.until))
+    const lease = leasing(first, step, seen.now, this.#parts.taker)
     const args = commitArgs({
       id,
       keys: this.#parts.keysOf(id),
@@ -243,13 +250,10 @@ export class RunQueue {
       step,
       token: this.#parts.mint(),
       notAfter: notAfter(batch, seen),
-      owner: first?.owner ?? "",
-      lease: leaseAfter(first?.lease ?? "", step, seen.now),
+      lease,
       outbox: this.#parts.outbox,
-      want: batch.flatMap((waiting) => waiting.want),
-      wantLog: batch.some(
-        ({ wantLog }) => wantLog === true || (wantLog === "for model" && nextOf(step.run) === "model"),
-      ),
+      want: [...batch.flatMap((waiting) => waiting.want), ...(lease.what === "take" ? textsFor(step.run) : [])],
+      wantLog: wantsLog([...batch, { wantLog: lease.what === "take" && "for model" }], step.run),
     })
     const confirm = batch.some((waiting) => waiting.confirm)
     return this.#parts.sender.send(this.#parts.keysOf(id).lease, args, { until, confirm })
@@ -262,17 +266,19 @@ export class RunQueue {
     askedAt: number,
     result: Committed & { kind: "stored" },
   ): void {
-    const at = { run: step.run, revision: result.revision, now: result.now, seenAt: performance.now() }
-    this.#parts.clock.saw(result.now)
+    const { now, revision, taken, wanted, log } = result
+    const at = { run: step.run, revision, now, seenAt: performance.now() }
+    this.#parts.clock.saw(now)
     let from = 0
     for (const waiting of batch) {
       const to = from + waiting.want.length
       const released = leaseAfter(waiting.lease, step, askedAt) === "release"
-      waiting.applied(at, result.wanted.slice(from, to), waiting.wantLog === false ? [] : result.log, released)
+      waiting.applied(at, wanted.slice(from, to), waiting.wantLog === false ? [] : log, released)
       from = to
     }
+    const left = taken ? { ...at, taken: needsFrom(textsFor(step.run), wanted.slice(from), log) } : at
     try {
-      this.#parts.onCommit(id, step, at)
+      this.#parts.onCommit(id, step, left)
     } catch (error) {
       // It is stored, whatever the listener says; its error is nobody's who waits here, and must not vanish.
       queueMicrotask(() => {
@@ -296,11 +302,8 @@ function waitingOf(options: ApplyOptions): Omit<Waiting, "ask" | "applied" | "fa
   }
 }
 
-/** `while due` is decided by the step: the lease is kept as long as there is something to do now. */
-function leaseAfter(lease: Lease | "", step: Step, now: number): "keep" | "release" | "" {
-  if (lease !== "while due") return lease
-  return wakeAt(step.run) <= now ? "keep" : "release"
-}
+const wantsLog = (batch: readonly Pick<Waiting, "wantLog">[], run: Run): boolean =>
+  batch.some(({ wantLog }) => wantLog === true || (wantLog === "for model" && needsOf(run) === "transcript"))
 
 /** What is committed together next. An owner's commit goes alone: whether its lease stands is nobody else's matter. */
 function take(queue: Waiting[]): Waiting[] {

@@ -10,11 +10,14 @@ import { Connection, faultOf, type Log, type Script } from "./connection.ts"
 import { healthOf, isNewEnough, type Health } from "./health.ts"
 import { MAX_SHARDS, metaKey, paceKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
-import { RunQueue, type Applied, type ApplyOptions, type Loaded, type Transition } from "./queue.ts"
+import { needsFrom, type Needs, type Taker } from "./lease.ts"
+import { RunQueue } from "./queue.ts"
+import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./queue.ts"
 import { Sender } from "./sender.ts"
 import { dueAt, Show } from "./show.ts"
 
-export type { Applied, ApplyOptions, Change, Loaded, Transition, Unapplied } from "./queue.ts"
+export type { Needs } from "./lease.ts"
+export type { Applied, ApplyOptions, Change, Left, Loaded, Transition, Unapplied } from "./queue.ts"
 
 export interface StoreOptions {
   /** `redis://` or `rediss://`, with password and database as need be. */
@@ -29,13 +32,11 @@ export interface StoreOptions {
   outbox: boolean
   log?: Log
   /** After each commit of this process, with the run as it is then: whoever works or shows need not look for it. */
-  onCommit?: (id: string, step: Step, at: Loaded) => void
+  onCommit?: (id: string, step: Step, at: Left) => void
 }
 
-export interface Held extends Loaded {
+export interface Held extends Loaded, Needs {
   id: string
-  /** When a model turn is next: the transcript. */
-  log?: string[]
   /** Who held it until the lease ran out. */
   previousOwner?: string
 }
@@ -74,6 +75,7 @@ export class Store {
   readonly #mint: () => string
   readonly #clock = new Clock()
   readonly #audited: "1" | ""
+  #taker: () => Taker | undefined = () => undefined
   /** The shard where claiming begins. */
   #from = 0
 
@@ -98,6 +100,7 @@ export class Store {
       mint: this.#mint,
       clock: this.#clock,
       onCommit: options.onCommit ?? (() => {}),
+      taker: () => this.#taker(),
     })
   }
 
@@ -175,6 +178,14 @@ export class Store {
    */
   apply<O>(id: string, transition: Transition<O>, options: ApplyOptions = {}): Promise<Applied<O>> {
     return this.#queue.apply(id, transition, options)
+  }
+
+  /**
+   * From now on commits that leave something to do now take the lease for whoever `taker` names, if nobody has it; so no
+   * claim is needed. `onCommit` is told.
+   */
+  takeFor(taker: () => Taker | undefined): void {
+    this.#taker = taker
   }
 
   /** Leases the run that has been due longest, with the transcript when a model turn is next. Never waits for one. */
@@ -328,19 +339,29 @@ async function mustFit(connection: Connection, prefix: string, shards: number): 
 }
 
 function claimed(reply: unknown): Claims {
-  const [now, next, ...entries] = reply as [number, string | number, ...[string, number, string, string, string[]][]]
+  const [now, next, ...entries] = reply as [number, string | number, ...ClaimedEntry[]]
   const seenAt = performance.now()
-  const runs = entries.map(([id, revision, state, previousOwner, log]): Held => ({
+  const runs = entries.map(([id, revision, state, previousOwner, log, names, texts]): Held => ({
     id,
     now,
     seenAt,
     revision,
     run: readRun(state),
     ...(previousOwner === "" ? {} : { previousOwner }),
-    ...(log.length > 0 ? { log } : {}),
+    ...needsFrom(names, texts, log),
   }))
   return { runs, now, next: dueAt(String(next)) }
 }
+
+type ClaimedEntry = [
+  id: string,
+  revision: number,
+  state: string,
+  owner: string,
+  log: string[],
+  names: string[],
+  texts: (string | null)[],
+]
 
 function readable(state: string): Run | undefined {
   try {

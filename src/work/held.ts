@@ -8,7 +8,7 @@ import type { Tried } from "../core/ask.ts"
 import { NewerFormat } from "../core/run.ts"
 import type { Run } from "../core/run.ts"
 import type { Log } from "../log.ts"
-import type { Applied, ApplyOptions, Loaded, Store } from "../store/store.ts"
+import type { Applied, ApplyOptions, Loaded, Needs, Store } from "../store/store.ts"
 
 /** The lease is another's by now: nothing may be started any more. */
 export class LeaseLost extends Error {
@@ -26,8 +26,8 @@ export interface HeldOptions {
   leaseMs: number
   id: string
   loaded: Loaded
-  /** The transcript, when it came with the claim. */
-  transcript?: string[]
+  /** What came with the lease. */
+  needs: Needs
   log: Log
 }
 
@@ -49,14 +49,14 @@ export class RedisHeld implements Held {
   #wake: (() => void) | undefined
 
   constructor(options: HeldOptions) {
-    const { loaded, transcript, owner } = options
+    const { loaded, needs, owner } = options
     this.owner = owner
     this.#options = options
     this.#run = loaded.run
     this.#revision = loaded.revision
     this.#now = loaded.now
     this.#seenAt = loaded.seenAt ?? performance.now()
-    this.#transcript = transcript
+    this.#transcript = needs.log
   }
 
   run(): Run {
@@ -129,8 +129,11 @@ export class RedisHeld implements Held {
     this.#seenAt = seen.seenAt ?? performance.now()
   }
 
-  texts(fields: string[]): Promise<(string | undefined)[]> {
-    return this.#options.store.texts(this.#options.id, fields)
+  async texts(fields: string[]): Promise<(string | undefined)[]> {
+    const { store, id, needs } = this.#options
+    // A text is written once: what came with the lease is what stands there.
+    if (fields.every((field) => needs.texts.has(field))) return fields.map((field) => needs.texts.get(field))
+    return store.texts(id, fields)
   }
 
   async transcript(): Promise<string[]> {

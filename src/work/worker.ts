@@ -10,9 +10,9 @@ import { cancelled } from "../core/ask.ts"
 import { ROOT_WITHIN, wakeAt } from "../core/run.ts"
 import type { Call } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
-import { doubted } from "../core/turn.ts"
+import { doubted, stumbled } from "../core/turn.ts"
 import type { Log } from "../log.ts"
-import type { Claims, Loaded, Store } from "../store/store.ts"
+import type { Claims, Left, Store } from "../store/store.ts"
 import { doubtRequest } from "./guard.ts"
 import { LeaseLost, RedisHeld } from "./held.ts"
 
@@ -30,7 +30,7 @@ export interface WorkerOptions {
 
 export interface Worker {
   /** This process committed a run: its holder looks at it, or it is claimed when it needs a worker now. */
-  committed(id: string, at: Loaded): void
+  committed(id: string, at: Left): void
   /** Something is due. */
   wake(): void
   /** Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it. */
@@ -91,19 +91,11 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   function take(claimed: Claims["runs"][number]): void {
-    const { id, log: transcript } = claimed
+    const { id } = claimed
     // Our own lease lapsed while this process stood still. The holder goes on with it: its calls are not in doubt.
     const known = holding.get(id)?.held
     if (known?.holds) return known.committed(claimed)
-    const held = new RedisHeld({
-      store,
-      owner,
-      leaseMs,
-      id,
-      loaded: claimed,
-      log,
-      ...(transcript ? { transcript } : {}),
-    })
+    const held = new RedisHeld({ store, owner, leaseMs, id, loaded: claimed, needs: claimed, log })
     const done = hold(held)
       .catch((error: unknown) => {
         if (error instanceof LeaseLost) log.warn({ run: id }, "the lease was lost; another process goes on")
@@ -142,7 +134,19 @@ export function startWorker(options: WorkerOptions): Worker {
         return stepped(doubted(run, { ruleOf, mint }, now))
       })
     }
-    await advance(held, options.agent, { abort: abort.signal, drain: drain.signal })
+    try {
+      await advance(held, options.agent, { abort: abort.signal, drain: drain.signal })
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) await broke(held)
+      throw error
+    }
+  }
+
+  /** What breaks while a turn is taken may break each time, and each time costs a turn: it counts like a model's fault. */
+  async function broke(held: RedisHeld): Promise<void> {
+    const { retries: limit, retryBaseMs: base } = options.agent
+    const how = { words: "the model's answer could not be dealt with; the log says why", retryable: true, limit, base }
+    await held.apply((run, now) => stepped(stumbled(run, how, now))).catch(() => undefined)
   }
 
   /** What is still to be shown or audited stays until the lease has run out, and is looked at again then. */
@@ -150,9 +154,12 @@ export function startWorker(options: WorkerOptions): Worker {
     if (!(await store.remove(id))) log.debug({ run: id }, "an ended run is still needed")
   }
 
+  store.takeFor(() => (holding.size < atOnce && !drain.signal.aborted ? { owner, leaseMs } : undefined))
+
   return {
     wake,
     committed(id, at) {
+      if (at.taken) return take({ id, ...at, ...at.taken })
       const held = holding.get(id)?.held
       if (held?.holds) held.committed(at)
       else if (wakeAt(at.run) === 0) {

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { cancel, cancelled, expire, raise, settle, shown } from "../../src/core/ask.ts"
 import type { Attempted } from "../../src/core/ask.ts"
 import { brokenAt } from "../../src/core/fact.ts"
-import { indexesOf, nextOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
+import { indexesOf, needsOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
 import type { Run, Step } from "../../src/core/run.ts"
 import {
   begin,
@@ -179,7 +179,7 @@ describe("a call", () => {
     life = commit(life, finished(life.run, "1.1", "a", done("call_1_1"), 4000))
     expect(imbalance(life.transcript)).toBeUndefined()
     expect(JSON.parse(life.texts.get("ask:doubt-1") ?? "null")).toMatchObject({ settled: { via: "bot" } })
-    expect(nextOf(life.run)).toBe("model")
+    expect(needsOf(life.run)).toBe("transcript")
   })
 
   test("whose yes is recorded takes no result of an attempt before it", () => {

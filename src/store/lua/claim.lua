@@ -7,18 +7,23 @@
 --      3 owner   4 length of the lease, ms   5 newest format that the worker reads   6 how many at most
 --      7 token of this claim: the same when it is sent again   8 '1' when it is sent again, its reply having been lost
 --
--- Returns {now, when something is due next or '', {id, revision, state, owner before or '', transcript}, …}: the
---         transcript only when a model turn is next
+-- Returns {now, when something is due next or '', {id, revision, state, owner before or '', transcript, names,
+--         texts}, …}: the transcript or texts and their names, as the run's head says that its next worker needs them
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local ends = now + tonumber(ARGV[4])
 local reply = {now, ''}
 
 local function add(id, have)
-  local log = {}
-  local rev, next = string.match(have[1], '^(%d+) %S+ %d+ %d+ (%S*)$')
-  if next == 'model' then log = redis.call('LRANGE', ARGV[2] .. id, 0, -1) end
-  reply[#reply + 1] = {id, tonumber(rev), have[2], have[3] or '', log}
+  local log, names, texts = {}, {}, {}
+  local rev, needs = string.match(have[1], '^(%d+) %S+ %d+ %d+ (%S*)$')
+  if needs == 'transcript' then
+    log = redis.call('LRANGE', ARGV[2] .. id, 0, -1)
+  else
+    for name in string.gmatch(needs, '[^,]+') do names[#names + 1] = name end
+    if #names > 0 then texts = redis.call('HMGET', ARGV[1] .. id, unpack(names)) end
+  end
+  reply[#reply + 1] = {id, tonumber(rev), have[2], have[3] or '', log, names, texts}
 end
 
 if ARGV[8] == '1' then

@@ -1,8 +1,8 @@
 -- Swaps revision n of a run for n+1, together with all that goes beside it. Knows nothing of what the state means, and
 -- decodes no JSON. Everything is checked before the first write, because an error later would roll nothing back.
 --
--- A run's small fields share one, `head`: '<revision> <token of the last commit> <its time, ms> <format> <what is next>',
--- because in a hash each field costs more than these hold.
+-- A run's small fields share one, `head`: '<revision> <token of the last commit> <its time, ms> <format> <what its next
+-- worker needs: transcript, or names of fields with commas between>', because in a hash each field costs more than these hold.
 --
 -- KEYS 1 run (hash)   2 log (list)   3 facts (list)   4 show (hash)   5 agenda (zset)
 --      6 show agenda of the class given (zset)   7 outbox (stream)   8 index (what comes before an index' name)
@@ -12,7 +12,7 @@
 --       3 token of this commit: the same when it is sent again
 --       4 not after, ms by this server's clock; 0 is no limit
 --       5 owner of the lease, or '' for everybody else
---       6 'keep' or 'release' the lease, or '' without an owner
+--       6 'keep' or 'release' the lease, or '' without an owner; 'take' it if nobody's stands, as a claim would
 --       7 score for the agenda: when the run next needs a worker, 0 for now
 --       8 '1' puts the run on the show agenda
 --       9 '1' puts the facts into the outbox
@@ -20,10 +20,12 @@
 --      11.. counts of arguments: 11 fields to set (field, value) · 12 fields to delete · 13 transcript entries (kind, text: '='
 --           is the entry itself, '@' the field that is moved there) · 14 facts · 15 indexes to set (name, score) ·
 --           16 indexes to leave · 17 slots (name, data) · 18 fields to return
---      19 format of the state and what is next, as `head` ends
---      20.. the arguments counted, in that order
+--      19 format of the state and what is needed next, as `head` ends
+--      20 length of the lease that is taken, ms
+--      21.. the arguments counted, in that order
 --
--- Returns {'done' | 'yours', now, revision, fields returned, transcript}: stored now, or stored before under this token
+-- Returns {'done' | 'yours', now, revision, fields returned, transcript, 1 when the lease was taken with it}: stored now, or
+--         stored before under this token
 --         {'conflict', now, revision, state}: another revision stands (0 and no state: none)
 --         {'late', now}: the revision stands, but the time is over
 --         {'not owner', now}: the lease is another's by now, or was given back
@@ -33,6 +35,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local expected = tonumber(ARGV[2])
 local owner = ARGV[5]
+local takes = ARGV[6] == 'take'
 local have = redis.call('HMGET', run, 'head', 'owner', 'until')
 local rev, token = string.match(have[1] or '0', '^(%d+) ?(%S*)')
 rev = tonumber(rev)
@@ -42,18 +45,19 @@ local function reply(word)
   local count = tonumber(ARGV[18])
   if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
   if ARGV[10] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
-  return {word, now, expected + 1, wanted, log}
+  local taken = takes and redis.call('HGET', run, 'claim') == ARGV[3]
+  return {word, now, expected + 1, wanted, log, taken and 1 or 0}
 end
 
 if token == ARGV[3] then return reply('yours') end
-if owner ~= '' and have[2] ~= owner then return {'not owner', now} end
+if owner ~= '' and not takes and have[2] ~= owner then return {'not owner', now} end
 if rev ~= expected then return {'conflict', now, rev, redis.call('HGET', run, 'state')} end
 local limit = tonumber(ARGV[4])
 if limit > 0 and now > limit then return {'late', now} end
 
 -- Where each group of arguments begins; the last are the fields to return.
 local first = {}
-local at = 20
+local at = 21
 for group = 11, 18 do
   first[group] = at
   at = at + tonumber(ARGV[group])
@@ -82,11 +86,15 @@ local function each(command, key, list, from, to)
   end
 end
 
-local leased = ARGV[6] == 'keep' or (owner == '' and have[2] and tonumber(have[3]) > now)
+local leased = ARGV[6] == 'keep' or ((owner == '' or takes) and have[2] and tonumber(have[3]) > now)
 local head = math.min(first[12] - 1, first[11] + 999)
 local line = string.format('%d %s %.0f %s', expected + 1, ARGV[3], now, ARGV[19])
 if leased then
   redis.call('HSET', run, 'head', line, 'wake', ARGV[7], unpack(ARGV, first[11], head))
+elseif takes then
+  local ends = now + tonumber(ARGV[20])
+  redis.call('HSET', run, 'head', line, 'owner', owner, 'until', ends, 'claim', ARGV[3], unpack(ARGV, first[11], head))
+  redis.call('ZADD', KEYS[5], ends, id)
 else
   redis.call('HSET', run, 'head', line, unpack(ARGV, first[11], head))
   redis.call('ZADD', KEYS[5], ARGV[7] == '0' and now or ARGV[7], id)
