@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { stepped } from "../../src/agent/agent.ts"
+import { defineTool } from "../../src/agent/tool.ts"
 import { openAsks } from "../../src/core/run.ts"
+import { pending } from "../../src/core/suspension.ts"
 import { rooted } from "../../src/core/turn.ts"
 import { scriptedModel, type ScriptedTurn } from "../fakes/model.ts"
 import { ADA, eventually, heldTool, quickTool, RULE, startCrew } from "./crew.ts"
@@ -223,7 +225,40 @@ describe("the lease", () => {
   })
 })
 
+test("two calls of a turn that suspend under one id are two asks", async () => {
+  const crew = await startCrew()
+  const tool = defineTool({
+    name: "ask",
+    description: "ask",
+    inputSchema: { type: "object" },
+    run: ({ n }, ctx) => (ctx?.answer ? `did ${String(n)}` : pending({ id: "mine", kind: "approval", prompt: "?" })),
+  })
+  const guard = async () => ({ do: "run" }) as const
+  const both = { calls: [call("ask", { n: 1 }), call("ask", { n: 2 })] }
+  await crew.join({ model: scriptedModel([both, "done"]), tools: [tool], agent: { guard } })
+  const id = await crew.begin()
+  const { asks } = await crew.when(id, (run) => openAsks(run).length === 2)
+  expect(new Set(asks.map((ask) => ask.id)).size).toBe(2)
+  await crew.answer(id, "ask", true)
+  await crew.answer(id, "ask", true)
+  await crew.when(id, (run) => run.ended !== undefined)
+  expect(await crew.outputs(id)).toEqual(["did 1", "did 2"])
+})
+
 describe("a model that fails", () => {
+  test("through a fault of ours is asked again as seldom, and not for ever", async () => {
+    const crew = await startCrew()
+    const model = scriptedModel(Array.from({ length: 9 }, () => restart))
+    const guard = async () => {
+      throw new Error("the guard broke")
+    }
+    await crew.join({ model, tools: [quickTool("restart")], leaseMs: 300, agent: { retries: 2, guard } })
+    const id = await crew.begin()
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended).toMatchObject({ how: "failed", words: expect.stringContaining("could not be dealt with") })
+    expect(model.requests).toHaveLength(3)
+  })
+
   test("is asked again after a while, and the run goes on", async () => {
     const crew = await startCrew()
     const model = scriptedModel([new Error("garbled"), "hello"])
