@@ -80,11 +80,21 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
   })
   const ms = performance.now() - began
   const raised = suspensionOf(result)
-  if (raised === undefined) return deliver(held, agent, how, result, ms)
+  if (raised === undefined) {
+    if (!isCutOff(held, how, result, signal)) await deliver(held, agent, how, result, ms)
+    return
+  }
   if (!raised.ok) return deliver(held, agent, how, failure(raised.error), ms)
   if (answered) return deliver(held, agent, how, failure(unresolvedOutput(answered.request)), ms)
   return suspend(held, agent, how, raised.request, ms)
 }
+
+/**
+ * Whether we stopped the tool in the middle: its error then says that it stopped, not how far it came. The call stays marked,
+ * so whoever goes on asks people what is true; in a cancelled run there is nothing to go on with.
+ */
+const isCutOff = (held: Held, { call }: Execution, result: ToolResult, signal: AbortSignal): boolean =>
+  signal.aborted && result.isError && isMarked(call) && held.run().cancelled === undefined
 
 /** Ids of Requests that are about to be asked: siblings may suspend at the same moment. */
 const reservations = new WeakMap<Held, Set<string>>()

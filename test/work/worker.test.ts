@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { stepped } from "../../src/agent/agent.ts"
 import { defineTool } from "../../src/agent/tool.ts"
@@ -329,6 +330,25 @@ describe("stopping", () => {
     await worker.stop(10)
     expect(ctx.signal?.aborted).toBe(true)
     expect((await crew.load(id))?.calls).toMatchObject([{ state: "running" }])
+  })
+
+  test("takes no error of what it aborted for an outcome: people are asked", async () => {
+    const crew = await startCrew()
+    const tool = defineTool({
+      name: "restart",
+      description: "restart",
+      inputSchema: { type: "object" },
+      run: (_, ctx) => delay(60_000, "", ctx?.signal ? { signal: ctx.signal } : {}),
+    })
+    const { worker } = await crew.join({ model: scriptedModel([restart]), tools: [tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    await crew.when(id, ({ calls }) => calls.some(({ state }) => state === "running"))
+    await worker.stop(10)
+    expect((await crew.load(id))?.calls).toMatchObject([{ state: "running" }])
+    await crew.join({ model: scriptedModel(["done"]), tools: [tool] })
+    const doubtful = await crew.when(id, (run) => openAsks(run).length > 0)
+    expect(openAsks(doubtful)).toMatchObject([{ from: "doubt", tool: "restart" }])
   })
 
   test("aborts what takes too long, and still stores what comes of it", async () => {
