@@ -532,6 +532,18 @@ describe("tools and rules", () => {
       ],
     ],
     [
+      "a pattern behind a wider one",
+      {
+        approvals: [
+          { tool: "*_service", do: "allow" },
+          { tool: "re*_service", do: "deny" },
+        ],
+      },
+      [
+        "approvals[1]: re*_service never gets that far: approvals[0] (*_service) matches it, and the first match wins. Put it first.",
+      ],
+    ],
+    [
       "rules without tools",
       { tools: [], approvals: [{ tool: "get_*", do: "allow" }] },
       ["approvals[0]: no tool's name is get_*; tools lists none."],

@@ -17,7 +17,7 @@ export function checkRules(rules: Rules, tools: readonly string[]): Report {
       if (tool !== "*" && !tools.some((name) => globMatches(tool, name))) {
         return fault(`${where}: no tool's name is ${tool}; ${meant(tool, tools)}`)
       }
-      const earlier = /[*?]/.test(tool) ? -1 : rules.findIndex((rule) => globMatches(rule.tool, tool))
+      const earlier = rules.findIndex((rule) => covers(rule.tool, tool))
       if (earlier < 0 || earlier >= index) return together()
       const first = `approvals[${earlier}] (${rules[earlier]?.tool ?? ""})`
       return fault(
@@ -26,6 +26,10 @@ export function checkRules(rules: Rules, tools: readonly string[]): Report {
     }),
   )
 }
+
+/** Whether the first matches all that the second does. Read as a name, a pattern stands for what it matches, but a `?` is no `*`. */
+const covers = (wide: string, narrow: string): boolean =>
+  globMatches(wide, narrow) && !(wide.includes("?") && /[*?]/.test(narrow))
 
 function meant(tool: string, tools: readonly string[]): string {
   if (tools.length === 0) return "tools lists none."
