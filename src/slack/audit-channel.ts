@@ -4,7 +4,7 @@
  */
 import type { WebClient } from "@slack/web-api"
 import { fits, type Message } from "./blocks/limits.ts"
-import { rich, section } from "./blocks/rich.ts"
+import { bold, rich, section, type Rich } from "./blocks/rich.ts"
 import { clip, escape, oneLine } from "./blocks/text.ts"
 import { post } from "./show/send.ts"
 
@@ -27,8 +27,18 @@ type Posting =
 /** A message of lines, each on one of its own, whole; the first is the fallback text. */
 export const auditMessage = (lines: readonly string[]): Message => ({
   text: escape(clip(oneLine(lines[0] ?? "audit"), 300)),
-  blocks: [rich(...lines.map((line) => section(`${oneLine(line)}\n`)))],
+  blocks: [rich(...lines.map((line) => legible(oneLine(line))))],
 })
+
+const SEPARATOR = " · "
+
+/** What happened stands out: it comes behind number and time, and foreign words can't imitate what parts them. */
+function legible(line: string): Rich {
+  const [number = "", at, what, ...rest] = line.split(SEPARATOR)
+  if (at === undefined || what === undefined) return section(`${line}\n`)
+  const tail = rest.map((part) => `${SEPARATOR}${part}`).join("")
+  return section(`${number}${SEPARATOR}${at}${SEPARATOR}`, bold(what), `${tail}\n`)
+}
 
 export function auditChannel({ client, channel, args }: AuditChannelOptions): {
   post(lines: readonly string[]): Promise<Posting>
