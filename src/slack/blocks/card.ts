@@ -24,7 +24,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { cautions, clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+import { clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
 import { mask } from "../../core/mask.ts"
 
 export interface CardView {
@@ -73,7 +73,7 @@ export function argsMessages(view: CardView): Message[] {
 const TOGETHER = 3
 
 function inFull(part: Part, view: CardView): Message[] {
-  const pieces = exactly(part.text).elements
+  const { pieces } = part
   const total = Math.ceil(pieces.length / TOGETHER)
   const tool = clip(oneLine(view.ask.tool), 100)
   return Array.from({ length: total }, (_, index) => {
@@ -113,9 +113,7 @@ const masked = (part: Part): Rich[] =>
     : [section(words(`${count(part.masked, "value")} masked: the call gets the real one.`, { italic: true }))]
 
 function cautionsOf(parts: readonly Part[]): KnownBlock | undefined {
-  const warnings = [
-    ...new Set([...parts.flatMap((part) => cautions(part.raw, part.text)), ...parts.flatMap((part) => part.warnings)]),
-  ].slice(0, 8)
+  const warnings = [...new Set(parts.flatMap((part) => part.warnings))].slice(0, 8)
   if (warnings.length === 0) return undefined
   return rich(section(bold("⚠ Look closely"), ...warnings.map((warning) => `\n• ${clip(visible(warning), 300)}`)))
 }
@@ -222,6 +220,7 @@ function sentence(view: CardView): string {
 function saying(view: CardView): string {
   const said = oneLine(view.ask.from === "tool" ? mask(view.request.prompt).text : summary(view))
   if (said !== "") return `: ${clip(said, 200).replace(/\.$/, "")}`
+  if (view.args.length > 1000) return ""
   const args = visibleJson(mask(view.args).text)
   return args.length <= 200 && args !== "{}" ? ` with ${args}` : ""
 }

@@ -47,6 +47,17 @@ describe("the args", () => {
     expect(live(message).map((node) => node.type)).toEqual(["date", "button", "button"])
   })
 
+  test("of a long call are looked at once, however often its messages are rendered", () => {
+    const view = sampleView({ args: json({ note: "\u200b".repeat(50_000) }) })
+    const taking = (times: number): number => {
+      const begun = performance.now()
+      for (let n = 0; n < times; n++) expect([card(view), ...argsMessages(view)].length).toBeGreaterThan(40)
+      return performance.now() - begun
+    }
+    const first = taking(1)
+    expect(taking(3)).toBeLessThan(first)
+  })
+
   test("with hidden characters show them, and the card says so", () => {
     const args = json({ host: "a\u202eb", tag: "\u{e0041}" })
     expect(preformatted(card(sampleView({ args })))).toBe(String.raw`{"host":"a\u202eb","tag":"\udb40\udc41"}`)
