@@ -40,7 +40,7 @@ export function material(view: CardView): Part[] {
     request.prompt.trim() === "" ? [] : [part("The tool asks", request.prompt, { exact: false, room: 3200 })]
   const address = request.url === undefined ? [] : [link(request.url)]
   const details =
-    Object.keys(data).length === 0 ? [] : [part("Details from the tool", canonical(data), { exact: true, room: 1200 })]
+    Object.keys(data).length === 0 ? [] : [part("Details from the tool", canonical(data), { exact: true, room: 1000 })]
   return [...asked, ...address, ...details, ...parts]
 }
 
@@ -81,7 +81,7 @@ function made(title: string, raw: string, how: { exact: boolean; room: number })
 /** The whole address, as a link only where the link can be just that: https, and nothing in it masked. */
 function link(raw: string): Part {
   const url = new URL(raw)
-  const one = part("Address to open", url.href, { exact: true, room: 1500 })
+  const one = part("Address to open", url.href, { exact: true, room: 700 })
   const safe = url.protocol === "https:" && one.masked === 0 && one.text === url.href && !isLong(one)
   const plain =
     url.protocol === "https:"

@@ -113,6 +113,15 @@ describe("args too long for the card", () => {
     expect(idsOf(card({ ...view, argsPosted: true }))).toEqual(["approve", "decline"])
   })
 
+  test("each part may be as long as its room, and the card fits", () => {
+    const data = { table: "x".repeat(980) }
+    const request = { prompt: "p".repeat(3190), url: `https://e.example/${"x".repeat(670)}`, data }
+    const rest = { args: json({ note: "x".repeat(2380) }), why: "why ".repeat(1000), mention: true, argsPosted: true }
+    const full = sampleView(rest, { from: "tool" }, request)
+    expect(argsMessages(full)).toEqual([])
+    expect(idsOf(card(full))).toEqual(["approve", "decline"])
+  })
+
   test("nothing is posted for args that the card has room for", () => {
     expect(argsMessages(sampleView())).toEqual([])
   })
