@@ -11,6 +11,7 @@ import { openForm } from "./form.ts"
 import { tell, type Front } from "./front.ts"
 import { personOf, strayWay, wayOf } from "./press.ts"
 import { failed, type Ack } from "./replies.ts"
+import { shownBy } from "./show/record.ts"
 import { respond, whisper } from "./show/send.ts"
 
 export async function onClick(front: Front, body: object, ack: Ack): Promise<void> {
@@ -22,13 +23,16 @@ export async function onClick(front: Front, body: object, ack: Ack): Promise<voi
     if (way) await tell(front, way, note(words({ about: "stale" })))
     return acked
   }
+  // What stands there is asked before anything can change it, and not waited for.
+  const noted = notedOf(front, intent)
   // The form first: what opens it is good for three seconds.
   const reaction = await react(front, intent)
   await acked
   if (reaction && !reaction.told) await tell(front, wayOf(intent.press), note(words(reaction.said)))
-  const shown = await learnCopy(front, intent)
+  const before = await noted
+  if (before) await learnCopy(front, intent, before)
   if (reaction && changesMessage(reaction))
-    setTimeout(() => void assure(front, intent, reaction, shown), PATIENCE).unref()
+    setTimeout(() => void assure(front, intent, reaction, before), PATIENCE).unref()
 }
 
 type Pressed = Exclude<Intent, { kind: "none" }>
@@ -88,28 +92,30 @@ async function showMasked(
 
 const UNSHOWN: Said = { about: "not recorded" }
 
-/** Where the message stands that a press was made on, as it is noted. */
-type Noted = string | undefined
-
 const slotOf = (intent: Pressed): string => (intent.kind === "cancel" ? "root" : `card:${intent.ask}`)
 
-/** A press on a message that we don't know of (the reply to its post was lost) tells us where it stands. */
-async function learnCopy(front: Front, intent: Pressed): Promise<Noted> {
-  const { channel, ts } = intent.press
-  const slot = slotOf(intent)
+type Shown = Awaited<ReturnType<Front["store"]["show"]["shown"]>>
+
+/** What is noted of the run's messages; undefined when that can't be read. */
+async function notedOf({ store, log }: Front, { run }: Pressed): Promise<Shown | undefined> {
   try {
-    const { owed, sent, copies } = await front.store.show.shown(intent.run)
-    const noted = sent.get(slot)
-    const known = noted?.includes(`"${ts}"`) === true || copies.get(slot)?.has(ts ?? "") === true
-    // Only what is a message of the run can have a copy.
-    if (channel !== undefined && ts !== undefined && owed.has(slot) && !known) {
-      await front.store.show.addCopy(intent.run, slot, ts, channel)
-    }
-    return noted
+    return await store.show.shown(run)
   } catch (error) {
-    front.log.warn({ err: error, run: intent.run }, "a copy of a message could not be noted")
+    log.warn({ err: error, run }, "what stands in Slack could not be looked up")
     return undefined
   }
+}
+
+/** A press on a message that we don't know of (the reply to its post was lost) tells us where it stands. */
+async function learnCopy(front: Front, intent: Pressed, noted: Shown): Promise<void> {
+  const { channel, ts } = intent.press
+  const slot = slotOf(intent)
+  // Only what is a message of the run can have a copy.
+  if (channel === undefined || ts === undefined || !noted.owed.has(slot)) return
+  if (noted.sent.get(slot)?.includes(`"${ts}"`) === true || noted.copies.get(slot)?.has(ts) === true) return
+  await front.store.show.addCopy(intent.run, slot, ts, channel).catch((error: unknown) => {
+    front.log.warn({ err: error, run: intent.run }, "a copy of a message could not be noted")
+  })
 }
 
 /** ms after which somebody whose press was recorded, and who sees no change yet, is told in words. */
@@ -120,12 +126,9 @@ const changesMessage = ({ said, told }: Reaction): boolean =>
   ((said.about === "decision" && said.outcome.kind === "recorded") ||
     (said.about === "cancel" && said.outcome.kind === "cancelled"))
 
-/** When Slack takes no changes for a while, the person would see nothing of what they did. */
-async function assure(front: Front, intent: Pressed, { said }: Reaction, before: Noted): Promise<void> {
-  try {
-    const { sent } = await front.store.show.shown(intent.run)
-    if (sent.get(slotOf(intent)) === before) await tell(front, wayOf(intent.press), note(words(said)))
-  } catch (error) {
-    front.log.warn({ err: error, run: intent.run }, "whether a press can be seen could not be looked up")
-  }
+/** When Slack takes no change for a while, or none at all any more, the person would see nothing of what they did. */
+async function assure(front: Front, intent: Pressed, { said }: Reaction, before: Shown | undefined): Promise<void> {
+  const after = await notedOf(front, intent)
+  const [was, is] = [before, after].map((noted) => shownBy(noted?.sent.get(slotOf(intent)), intent.press.ts))
+  if (after && (is === undefined || is === was)) await tell(front, wayOf(intent.press), note(words(said)))
 }

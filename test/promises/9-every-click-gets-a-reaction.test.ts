@@ -270,6 +270,21 @@ describe("when something fails", () => {
     expect((await team.ended()).ended?.how).toBe("done")
   })
 
+  test.each([
+    ["for now", { do: "status", method: "chat.update" }],
+    ["any more", { do: "error", method: "chat.update", error: "edit_window_closed" }],
+  ] as const)("a press on a card that Slack doesn't change %s is answered in words", async (_, rule) => {
+    team = await Team.start({ turns: ASKS })
+    await team.bot()
+    await team.command("restart web")
+    const card = await team.card()
+    team.slack.workspace.misbehave(rule)
+    await team.click(APP1, card, "approve")
+    expect((await team.ended()).ended?.how).toBe("done")
+    await team.hears(APP1, "Recorded: approved, restart.")
+    expect(isLive(team.now(card))).toBe(true)
+  })
+
   test("a press that Redis never heard of is said to be not recorded, the buttons stay, and the next one counts", async () => {
     const proxy = await startProxy({ port: Number(new URL(redisUrl()).port) })
     closing.push(() => proxy.close())

@@ -96,3 +96,7 @@ function readSent(text: string): Sent {
     return {}
   }
 }
+
+/** The hash of what a message shows by a record of its slot; undefined when it is unknown, gone or past changing. */
+export const shownBy = (record: string | undefined, ts: string | undefined): string | undefined =>
+  readSent(record ?? "{}").copies?.find((copy) => copy.ts === ts && !copy.dead)?.hash
