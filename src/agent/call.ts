@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
 import { askOf } from "../core/run.ts"
 import type { Ask, Attempt, Call } from "../core/run.ts"
-import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
+import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { askedAgain, decided, finished, isMarked, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
@@ -146,8 +146,8 @@ async function close(held: Held, agent: Agent, call: Call, result: ToolResult, o
 async function askAgain(held: Held, call: Call): Promise<void> {
   const [text] = await held.texts([`req:${call.yes?.ask ?? ""}`])
   if (text === undefined) throw new Error(`the Request of the yes to call ${call.id} is missing`)
-  const { expiresAt: _expiresAt, ...request } = JSON.parse(text) as Request
-  const fresh: Request = { ...request, id: mintId() }
+  // With its own deadline, if it has one: a Request is stale after that, however often it is asked.
+  const fresh = renamed(JSON.parse(text) as Request)
   await held.apply((run, now) => stepped(askedAgain(run, call.id, fresh, now)))
 }
 

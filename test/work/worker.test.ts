@@ -246,6 +246,24 @@ test("two calls of a turn that suspend under one id are two asks", async () => {
   expect(await crew.outputs(id)).toEqual(["did 1", "did 2"])
 })
 
+test("a tool's question that is asked again, its yes having aged, keeps its own deadline", async () => {
+  const crew = await startCrew()
+  const expiresAt = new Date(Date.now() + 600_000).toISOString()
+  const tool = defineTool({
+    name: "ask",
+    description: "ask",
+    inputSchema: { type: "object" },
+    run: (_, ctx) => (ctx?.answer ? "done" : pending({ kind: "approval", prompt: "?", expiresAt })),
+  })
+  const guard = async () => ({ do: "run" }) as const
+  const ruleOf = () => ({ ...RULE, startWithin: -1 })
+  await crew.join({ model: scriptedModel([{ calls: [call("ask")] }]), tools: [tool], agent: { guard, ruleOf } })
+  const id = await crew.begin()
+  await crew.answer(id, "ask", true)
+  const { asks } = await crew.when(id, (run) => run.asks.length === 2 && openAsks(run).length === 1)
+  expect(asks.map((ask) => ask.expiresAt)).toEqual([Date.parse(expiresAt), Date.parse(expiresAt)])
+})
+
 describe("a model that fails", () => {
   test("through a fault of ours is asked again as seldom, and not for ever", async () => {
     const crew = await startCrew()
