@@ -10,6 +10,7 @@ import { end, stumbled, took } from "../core/turn.ts"
 import { stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import { perform } from "./call.ts"
+import { deadline } from "./deadline.ts"
 import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
@@ -39,31 +40,31 @@ const isClosed = ({ abort, drain }: Signals): boolean => abort?.aborted === true
 export async function advance(held: Held, agent: Agent, signals: Signals = {}): Promise<void> {
   const underway = new Map<string, Promise<void>>()
   const look = looker(held)
-  const own = new AbortController()
-  const abort = signals.abort ? AbortSignal.any([signals.abort, own.signal]) : own.signal
+  const { signal, abort, clear } = deadline([signals.abort], undefined)
   const begin = (task: Task): void => {
     const name = nameOf(task)
     if (underway.has(name)) return
     underway.set(
       name,
-      once(held, agent, task, abort).finally(() => underway.delete(name)),
+      once(held, agent, task, signal).finally(() => underway.delete(name)),
     )
   }
   try {
     for (;;) {
       const run = held.run()
-      if (run.cancelled && underway.size > 0) own.abort(new Error("the run was cancelled"))
-      if (!isClosed(signals)) tasksOf(run, held.now()).forEach(begin)
+      if (run.cancelled && underway.size > 0) abort(new Error("the run was cancelled"))
+      if (held.holds && !isClosed(signals)) tasksOf(run, held.now()).forEach(begin)
       if (underway.size === 0) return
       // Until something under way is done, or the run may look different.
       await Promise.race([...underway.values(), look.changed()])
     }
   } catch (error) {
-    own.abort(error)
+    abort(error)
     await Promise.allSettled(underway.values())
     throw error
   } finally {
     look.end()
+    clear()
   }
 }
 

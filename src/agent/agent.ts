@@ -75,6 +75,8 @@ export interface Agent {
 /** A run in somebody's hands: the newest state known, and the way to change it. */
 export interface Held {
   readonly owner: string
+  /** False once the run was given back or is another's: nothing may be begun any more. */
+  readonly holds: boolean
   run(): Run
   /** Redis' clock or the process's, ms: good enough to see that something is due; the transition judges by its own `now`. */
   now(): number

@@ -1,13 +1,14 @@
 /** Signals that abort after a time, or with others. */
 
 /**
- * A signal that aborts with one of `others`, or after `ms` with a TimeoutError. `clear` when it is of no use any more.
+ * A signal that aborts with one of `others`, after `ms` with a TimeoutError, or by `abort`. `clear` when it is of no use
+ * any more.
  * Not AbortSignal.any over AbortSignal.timeout: on Node 20 the garbage collector takes the timeout, which then never fires.
  */
 export function deadline(
   others: readonly (AbortSignal | undefined)[],
   ms: number | undefined,
-): { signal: AbortSignal; clear: () => void } {
+): { signal: AbortSignal; abort: (reason: unknown) => void; clear: () => void } {
   const own = new AbortController()
   const known = others.filter((signal) => signal !== undefined)
   const stop = (event: Event): void => own.abort((event.target as AbortSignal).reason)
@@ -19,6 +20,7 @@ export function deadline(
   const timer = ms === undefined ? undefined : setTimeout(late, ms)
   return {
     signal: own.signal,
+    abort: (reason) => own.abort(reason),
     clear() {
       clearTimeout(timer)
       for (const signal of known) signal.removeEventListener("abort", stop)

@@ -26,6 +26,7 @@ const MAX_WAIT = 2 ** 31 - 1
 
 export class MemoryHeld implements Held {
   readonly owner = "memory"
+  readonly holds = true
   #run: Run
   readonly #texts: Map<string, string>
   readonly #transcript: string[]

@@ -2,7 +2,7 @@
  * One text for one value: canonical JSON (RFC 8785), its sha-256, and the strict reading of the args a model wrote.
  * Knows no meaning of what it digests.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { canonicalize } from "json-canonicalize"
 import { jsonCopy, LONE_SURROGATE } from "./json.ts"
 
@@ -19,9 +19,14 @@ export function canonical(value: unknown): string {
   return canonicalize(copied.value)
 }
 
+/** The same of a value that was put together here out of texts and numbers: it is neither checked nor copied first. */
+export function canonicalOwn(value: object): string {
+  return canonicalize(value)
+}
+
 /** Hex, of the UTF-8 bytes. */
 export function sha256(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex")
+  return hash("sha256", text, "hex")
 }
 
 export type Parsed = { ok: true; value: Record<string, unknown> } | { ok: false; error: string }

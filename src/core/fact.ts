@@ -2,7 +2,7 @@
  * Facts: the journal of a run, each entry chained to the one before it, so that a missing or altered entry shows.
  * Knows nothing of how a fact is worded for people, nor of where the list is kept.
  */
-import { canonical, sha256 } from "./digest.ts"
+import { canonicalOwn, sha256 } from "./digest.ts"
 
 /** A person as Slack names them: `team` and `user` are the identity, `name` is decoration and proves nothing. */
 export interface Person {
@@ -73,7 +73,7 @@ export function chain(run: string, tip: Tip, at: number, entries: readonly Entry
   for (const entry of entries) {
     n += 1
     const body = { ...wellFormed(entry), run, n, at, prev: hash }
-    hash = sha256(canonical(body))
+    hash = sha256(canonicalOwn(body))
     facts.push({ ...body, hash })
   }
   return { facts, tip: { n, hash } }
@@ -91,7 +91,7 @@ export function brokenAt(facts: readonly Fact[]): number | undefined {
   let prev = ""
   for (const [index, fact] of facts.entries()) {
     const { hash, ...body } = fact
-    if (fact.n !== index + 1 || fact.prev !== prev || sha256(canonical(body)) !== hash) return index + 1
+    if (fact.n !== index + 1 || fact.prev !== prev || sha256(canonicalOwn(body)) !== hash) return index + 1
     prev = hash
   }
   return undefined

@@ -231,16 +231,15 @@ export function needsOf(run: Run): "transcript" | string[] {
   return run.calls.filter((call) => call.state === "ready").map((call) => `args:${call.id}`)
 }
 
-/** The lists the run is found by: its requester's, and those of everybody it waits for. */
-export function indexesOf(run: Run): { name: string; score: number }[] {
-  const waiting = new Map<string, number>()
-  for (const ask of openAsks(run)) {
-    const people = ask.rule.selfApproval === "confirm" ? [] : ask.rule.approvers
-    for (const principal of people) if (!waiting.has(principal)) waiting.set(principal, ask.at)
+/** The lists the run is found by, and its place in each: its requester's, and those of everybody it waits for. */
+export function indexesOf({ requester, at, asks }: Run): Map<string, number> {
+  const indexes = new Map([[`requester:${requester.team}:${requester.user}`, at]])
+  for (const { settled, rule, at } of asks) {
+    if (settled || rule.selfApproval === "confirm") continue
+    for (const principal of rule.approvers) {
+      const name = `waits:${principal}`
+      if (!indexes.has(name)) indexes.set(name, at)
+    }
   }
-  const { team, user } = run.requester
-  return [
-    { name: `requester:${team}:${user}`, score: run.at },
-    ...[...waiting].map(([principal, at]) => ({ name: `waits:${principal}`, score: at })),
-  ]
+  return indexes
 }

@@ -89,9 +89,9 @@ function entriesOf(step: Step): { entries: string[]; moved: Set<string> } {
 
 /** What changed of the lists that a run is in. */
 function indexChanges(before: Run | undefined, after: Run): { set: string[]; leave: string[] } {
-  const old = new Map(before === undefined ? [] : indexesOf(before).map(({ name, score }) => [name, score]))
+  const old = before ? indexesOf(before) : new Map<string, number>()
   const set: string[] = []
-  for (const { name, score } of indexesOf(after)) {
+  for (const [name, score] of indexesOf(after)) {
     if (old.get(name) !== score) set.push(name, scoreOf(score))
     old.delete(name)
   }

@@ -226,7 +226,7 @@ export class Store {
     const keys = this.#keysOf(id)
     for (;;) {
       const { run, revision } = await this.#read(keys.run + id)
-      const indexes = run ? indexesOf(run).map(({ name }) => name) : []
+      const indexes = run ? [...indexesOf(run).keys()] : []
       const ofRun = [keys.run + id, keys.log + id, keys.facts + id, keys.show + id]
       const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]
       const reply = await this.#do("remove", [...ofRun, ...ofShard, id, String(revision), this.#audited, ...indexes])

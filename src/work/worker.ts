@@ -2,6 +2,7 @@
  * Moves every run that needs moving: claims what is due, holds it under a lease while its steps are done, hands it back.
  * Knows the agenda and the steps; what a model, a tool or Slack is, is not known here.
  */
+import { setMaxListeners } from "node:events"
 import { setTimeout as delay } from "node:timers/promises"
 import { stepped } from "../agent/agent.ts"
 import type { Agent } from "../agent/agent.ts"
@@ -47,6 +48,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new AbortController()
+  // Every run that is held listens.
+  setMaxListeners(0, abort.signal)
   let claiming = false
   let looping: Promise<void> | undefined
   /** How many claims are worth their while: one for each own commit that left something to do, any number after a wake. */
