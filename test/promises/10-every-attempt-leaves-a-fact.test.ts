@@ -1,10 +1,13 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import { fold, verify } from "../../src/audit/journal.ts"
 import { brokenAt, type Fact } from "../../src/core/fact.ts"
 import type { Run } from "../../src/core/run.ts"
 import type { WireCall, WireTurn } from "../fakes/provider.ts"
 import { auditLines, isLive, nodes, wordsOf } from "./seen.ts"
 import { APP1, APP2, AUDIT, OPS, OUT, REQ, Team, until, type Message } from "./team.ts"
+
+// Each waits for what it says, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 let team: Team
 afterEach(() => team.close())

@@ -1,8 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import type { WireTurn } from "../fakes/provider.ts"
 import { ATTACKS } from "../slack/blocks/hostile.ts"
 import { auditLines, everything, isLive, nodes, read, reads, wordsOf } from "./seen.ts"
 import { APP1, APP2, OPS, OUT, REQ, Team, until, type Message, type RunningBot } from "./team.ts"
+
+// Each waits for what it says, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 let team: Team
 

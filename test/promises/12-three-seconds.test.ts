@@ -1,8 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import type { WireTurn } from "../fakes/provider.ts"
 import { startRedis, type TestRedis } from "../redis.ts"
 import { isLive, reads, wordsOf } from "./seen.ts"
 import { APP1, APP2, OPS, REQ, Team, until, type Message } from "./team.ts"
+
+// Each waits for what it says, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const RESTART: WireTurn = { calls: [{ id: "c1", name: "restart", args: { service: "web" } }] }
 const QUESTION: WireTurn = { calls: [{ id: "c1", name: "confirm", args: { kind: "question", prompt: "Where?" } }] }

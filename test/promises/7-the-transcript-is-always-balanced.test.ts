@@ -1,7 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import type { Json } from "../fakes/balance.ts"
 import type { Style, WireCall } from "../fakes/provider.ts"
 import { APP1, APP2, OPS, Team, until } from "./team.ts"
+
+// Each waits for what it says, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 // The provider refuses with 400 whatever the real ones refuse: a request whose calls and results don't match ends the
 // run in failure, so a run that is done had every transcript in balance.

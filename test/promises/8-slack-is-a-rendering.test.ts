@@ -1,7 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest"
+import { afterEach, describe, expect, test, vi } from "vitest"
 import type { WireTurn } from "../fakes/provider.ts"
 import { isLive, read, reads, wordsOf } from "./seen.ts"
 import { APP1, APP2, OPS, OUT, REQ, Team, until, type Message } from "./team.ts"
+
+// Each waits for what it says, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 let team: Team
 afterEach(() => team.close())

@@ -1,10 +1,13 @@
 import { Redis } from "ioredis"
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import type { WireTurn } from "../fakes/provider.ts"
 import { startProxy } from "../fakes/proxy.ts"
 import { redisUrl, startRedis } from "../redis.ts"
 import { isLive, nodes, wordsOf } from "./seen.ts"
 import { APP1, APP2, OPS, OUT, REQ, Team, until, type Message } from "./team.ts"
+
+// Each waits for what it says, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const RESTART: WireTurn = { calls: [{ id: "c1", name: "restart", args: { service: "web" } }] }
 const END: WireTurn = { text: "Fine." }
@@ -328,7 +331,7 @@ describe("when something fails", () => {
     proxy.refuse(false)
     expect((await team.ended()).ended?.how).toBe("done")
     await team.closed(await team.run())
-  }, 60_000)
+  })
 
   test("a press that a full Redis refuses is said to be not recorded, and counts when there is room", async () => {
     const redis = await startRedis({ args: ["--maxmemory-policy", "noeviction"] })
