@@ -29,10 +29,9 @@ export async function listFor(front: Front, person: Person): Promise<Message> {
     ),
     store.list([`requester:${team}:${user}`], MANY),
   ])
-  const message = list({
-    waiting: waiting.filter(({ run, now }) => waitsFor(who, run, now)),
-    mine,
-  })
+  // Their own run may wait for nobody but them; it is in no approver's list.
+  const found = new Map([...waiting, ...mine].map((loaded) => [loaded.run.id, loaded]))
+  const message = list({ waiting: [...found.values()].filter(({ run, now }) => waitsFor(who, run, now)), mine })
   const unsure = who.standing === "unknown" || groups.some(([, member]) => member === "unknown")
   return unsure ? { ...message, blocks: [...message.blocks, rich(section(UNSURE))] } : message
 }

@@ -211,6 +211,14 @@ describe("help and list", () => {
     expect(await agendas(it)).toBeUndefined()
   })
 
+  test("a run that waits for its requester alone is in their list of what waits", async () => {
+    const it = await rig()
+    await it.ask(await it.start(), { rule: { selfApproval: "confirm" } })
+    const list = async (user: string): Promise<string> => answerOf(await it.slack.workspace.command(user, OPS, "list"))
+    expect(await list(ROBIN)).not.toContain("Nothing waits for you")
+    expect(await list(ADA)).toContain("Nothing waits for you")
+  })
+
   test("list has what waits for me first, then mine; each only where it is so", async () => {
     const it = await rig()
     const [deploy, restart] = [await it.start("deploy the shop"), await it.start("restart the mail")]
