@@ -312,9 +312,15 @@ function take(queue: Waiting[]): Waiting[] {
   return queue.splice(0, Math.min(owners === -1 ? queue.length : owners, BATCH))
 }
 
-/** The first open deadline after `now`; a step made before it must not be stored after it. */
+/** When open asks expire, and a yes on which nothing was started is too old. */
+const deadlinesOf = (run: Run): number[] => [
+  ...openAsks(run).map((ask) => ask.expiresAt),
+  ...run.calls.flatMap(({ state, yes }) => (state === "ready" && yes ? [yes.at + yes.within + 1] : [])),
+]
+
+/** The first deadline after `now`; a step made before it must not be stored after it. */
 const deadlineOf = (run: Run | undefined, now: number): number =>
-  Math.min(...(run ? openAsks(run) : []).map((ask) => ask.expiresAt).filter((at) => at > now))
+  Math.min(...(run ? deadlinesOf(run) : []).filter((at) => at > now))
 
 /** What a lone caller knows, with the time gone by since; not when a deadline fell into that time: Redis' clock judges it. */
 function freshEnough(batch: readonly Waiting[], clock: Clock): Seen | undefined {
