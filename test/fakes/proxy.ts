@@ -27,8 +27,11 @@ export interface Proxy {
   swallowReplyTo(text: string): Promise<void>
   /** Keeps what comes from clients (requests) or the server (replies) until `release()`. */
   hold(what: "requests" | "replies"): void
-  /** Keeps requests from the next on that contains `text`; resolves when that one is held. */
-  holdFrom(text: string): Promise<void>
+  /**
+   * Keeps requests from the next on that contains `text`, which is held as well; or lets it through and keeps all replies
+   * from then on. Resolves when it has come.
+   */
+  holdFrom(text: string, what?: "requests" | "replies"): Promise<void>
   release(): void
   close(): Promise<void>
 }
@@ -49,7 +52,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
   let refusing = false
   let refused = 0
   let swallow: { text: string; done: () => void } | undefined
-  let trap: { text: string; done: () => void } | undefined
+  let trap: { text: string; what: "requests" | "replies"; done: () => void } | undefined
 
   const pass = (what: "requests" | "replies", to: Socket, chunk: Buffer) => {
     const write = () => void (to.writable && to.write(chunk))
@@ -66,7 +69,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
       swallow = undefined
     }
     if (trap && text.includes(trap.text)) {
-      holding.requests = true
+      holding[trap.what] = true
       trap.done()
       trap = undefined
     }
@@ -131,9 +134,9 @@ export async function startProxy(target: { port: number; host?: string }): Promi
     hold(what) {
       holding[what] = true
     },
-    holdFrom: (text) =>
+    holdFrom: (text, what = "requests") =>
       new Promise((resolve) => {
-        trap = { text, done: resolve }
+        trap = { text, what, done: resolve }
       }),
     release() {
       holding.requests = false
