@@ -4,7 +4,6 @@
  */
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
-import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -424,12 +423,6 @@ export class Team {
     return found
   }
 }
-
-/** What a script is called on the wire to Redis: to hold or to lose what runs it. */
-export const onWire = (script: string): string =>
-  createHash("sha1")
-    .update(readFileSync(new URL(`../../src/store/lua/${script}.lua`, import.meta.url)))
-    .digest("hex")
 
 interface ToolEntry {
   role: string
