@@ -90,7 +90,7 @@ async function showMasked(
   return undefined
 }
 
-const UNSHOWN: Said = { about: "not recorded" }
+const UNSHOWN: Said = { about: "not shown" }
 
 const slotOf = (intent: Pressed): string => (intent.kind === "cancel" ? "root" : `card:${intent.ask}`)
 

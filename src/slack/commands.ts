@@ -14,7 +14,7 @@ import { note, words, type Said } from "./blocks/words.ts"
 import { cancelRun } from "./cancel.ts"
 import { rightOf, tell, type Front, type Way } from "./front.ts"
 import { listFor } from "./home.ts"
-import { failed, inTime, unapplied, type Ack } from "./replies.ts"
+import { failed, inTime, ofCommand, unapplied, type Ack } from "./replies.ts"
 import { wordData } from "./word.ts"
 
 /** Who typed what, and where. */
@@ -36,7 +36,7 @@ export async function onCommand(front: Front, body: object, ack: Ack): Promise<v
   const command = commandOf(typed.text)
   const work = answerTo(front, command, typed).catch((error: unknown) => {
     front.log.error({ err: error, command: command.kind }, "a command could not be dealt with")
-    return note(words(failed(error)))
+    return note(words(ofCommand(failed(error))))
   })
   const early = await inTime(work)
   const acked = await answer(front, ack, early ? early.done : note(words({ about: "received" })))
@@ -72,11 +72,11 @@ async function answerTo(front: Front, command: Command, typed: Typed): Promise<M
         cause: `command:${trigger}`,
         way,
       })
-      return note(words(said))
+      return note(words(ofCommand(said)))
     }
     case "start": {
       const said = await start(front, command.prompt, typed)
-      return said && note(words(said))
+      return said && note(words(ofCommand(said)))
     }
   }
 }

@@ -25,12 +25,14 @@ export async function inTime<T>(work: Promise<T>, ms = ACK_WITHIN): Promise<{ do
   }
 }
 
-/** What is true about something that was not applied. */
-export function unapplied(how: Unapplied): Said {
-  return { about: how.kind === "not known" ? "not known" : "not recorded" }
-}
+/** What is true about a press that was not applied. */
+export const unapplied = ({ kind }: Unapplied): Said => ({ about: kind === "not known" ? "not known" : "not recorded" })
 
 /** What is true when looking something up, before anything was to be stored, failed. */
-export function failed(error: unknown): Said {
-  return { about: error instanceof NewerFormat ? "updating" : "not recorded" }
+export const failed = (error: unknown): Said => ({ about: error instanceof NewerFormat ? "updating" : "not recorded" })
+
+/** The same about a command, which is sent again and not pressed. */
+export function ofCommand(said: Said): Said {
+  if (said.about === "not known") return { about: "command not known" }
+  return said.about === "not recorded" ? { about: "command not recorded" } : said
 }

@@ -144,7 +144,7 @@ describe("within three seconds", () => {
     const cut = await it.another({ redisUrl: proxy.url, show: false })
     proxy.refuse(true)
     expect(answerOf(await it.slack.workspace.command(ROBIN, OPS, "restart web"))).toMatch(/Received|Not recorded/)
-    await it.told(ROBIN, "Not recorded: nothing has changed")
+    await it.told(ROBIN, "Not recorded: nothing was started or changed")
     expect(await it.store.list([`requester:T1:${ROBIN}`], 10)).toEqual([])
     proxy.refuse(false)
     await cut.stop()

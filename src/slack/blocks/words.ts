@@ -21,9 +21,11 @@ export type Said =
   /** Taken in, but not yet known to be stored. */
   | { about: "received" }
   /** Surely not stored: pressing again is right. */
-  | { about: "not recorded" }
+  | { about: "not recorded" | "command not recorded" }
   /** Stored or not, nobody can say yet. */
-  | { about: "not known" }
+  | { about: "not known" | "command not known" }
+  /** Masked values that Slack did not take. */
+  | { about: "not shown" }
   /** A newer release wrote what was to be changed. */
   | { about: "updating" }
   /** The press named nothing that we know. */
@@ -56,6 +58,10 @@ const PLAIN = {
   "not recorded": "Not recorded: nothing has changed. Please press again.",
   "not known":
     "Not known yet whether this was recorded. Please wait a moment and look at the card before you press again.",
+  "command not recorded": "Not recorded: nothing was started or changed. Please send the command again.",
+  "command not known":
+    "Not known yet whether this was recorded. Please wait a moment and ask for the list before you send it again.",
+  "not shown": "The masked values could not be shown to you: Slack did not take them. Please press again.",
   updating: "I'm being updated and did not record this. Please press again in a minute.",
   stale: "Not recorded: this button belongs to nothing that I know. The run may be long over and deleted.",
   "no id": "Which run? Say its id, as in “cancel r00abc…”; “list” shows the ids.",
