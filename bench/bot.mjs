@@ -4,6 +4,7 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { pino } from "pino"
 import { createToolkit, defineTool } from "../dist/agent/tool.js"
 import { settle } from "../dist/core/ask.js"
+import { mintId } from "../dist/core/suspension.js"
 import { begin } from "../dist/core/turn.js"
 import { runIdOf } from "../dist/store/keys.js"
 import { Store } from "../dist/store/store.js"
@@ -60,7 +61,7 @@ const agent = {
   guard: async () => ({
     do: "ask",
     rule: RULE,
-    request: { id: randomUUID(), kind: "approval", prompt: "Restart web" },
+    request: { id: mintId(), kind: "approval", prompt: "Restart web" },
   }),
   ruleOf: () => RULE,
 }

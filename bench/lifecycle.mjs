@@ -19,7 +19,9 @@ const ROUNDS = 7
 const OURS_MS = 600
 const PLAIN_MS = 300
 const WARM_MS = 3000
+/** Bytes of a transcript when its run is parked: what was asked for, and the model's call. */
 const TRANSCRIPT = 2000
+const CALL_BYTES = 122
 const PARKED = 10_000
 const CLICKS = 60
 
@@ -55,19 +57,22 @@ async function rate(one, atOnce, ms) {
   return { perSecond: (done * 1000) / (performance.now() - began), done }
 }
 
+/** What to ask for, so that the transcript is as long as it should be. */
+const asking = () => text(TRANSCRIPT - CALL_BYTES - userMessage("").length)
+
 const bytesOf = ({ texts, append }) =>
   [...Object.values(texts), ...append.filter((entry) => typeof entry === "string")].join("").length
 
 /** How many bytes a lifecycle writes, by what it is for, in the four steps of the minimal loop. */
 async function measure() {
-  const sizes = { transcript: userMessage(text(TRANSCRIPT)).length, parking: 0, answering: 0, facts: 0, ending: 0 }
+  const sizes = { transcript: TRANSCRIPT, parking: 0, answering: 0, facts: 0, ending: 0 }
   const bot = await openBot(url, "measured", (step) => {
     const { asks, ended } = step.run
     const part = asks.some(({ settled }) => settled) ? "answering" : asks.length > 0 || !ended ? "parking" : "ending"
     sizes[part] += JSON.stringify(step.run).length + bytesOf(step)
     sizes.facts += JSON.stringify(step.facts).length
   })
-  await bot.lifecycle(text(TRANSCRIPT))
+  await bot.lifecycle(asking())
   await bot.close()
   sizes.parking -= sizes.transcript
   return sizes
@@ -103,7 +108,7 @@ async function compare(atOnce, sizes) {
   await admin.flushall()
   const bot = await openBot(url, "bench")
   const loop = plainLoop(url, sizes)
-  const transcript = text(TRANSCRIPT)
+  const transcript = asking()
   const latencies = []
   const one = async () => latencies.push(await bot.lifecycle(transcript))
   const counts = { trips: 0, commands: 0, done: 0 }
@@ -131,7 +136,7 @@ const memory = async () => Number(/used_memory:(\d+)/u.exec(await admin.info("me
 async function parked() {
   await admin.flushall()
   const bot = await openBot(url, "parked")
-  const transcript = text(TRANSCRIPT)
+  const transcript = asking()
   const before = await memory()
   let left = PARKED
   const lane = async () => {
@@ -142,9 +147,7 @@ async function parked() {
   }
   await Promise.all(Array.from({ length: 64 }, lane))
   const each = ((await memory()) - before) / PARKED
-  console.log(
-    `\n${n(PARKED)} parked runs: ${n(each)} bytes each, ${n(each - userMessage(transcript).length)} beyond the transcript`,
-  )
+  console.log(`\n${n(PARKED)} parked runs: ${n(each)} bytes each, ${n(each - TRANSCRIPT)} beyond the transcript`)
   const seconds = 4
   const idle = sent
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))

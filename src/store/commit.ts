@@ -4,6 +4,7 @@
  */
 import { indexesOf, needsOf, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
+import { fieldOf, packed } from "./facts.ts"
 import type { Shard } from "./keys.ts"
 import type { Leasing } from "./lease.ts"
 
@@ -61,7 +62,7 @@ function mustBeWhole(what: string, text: string): void {
 
 function fieldsOf(step: Step, moved: ReadonlySet<string>): string[] {
   const { run } = step
-  const fields = ["state", JSON.stringify(run)]
+  const fields = ["state", JSON.stringify(run), ...step.facts.flatMap((fact) => [fieldOf(fact.n), packed(fact)])]
   for (const [field, text] of Object.entries(step.texts)) {
     if (!moved.has(field)) fields.push(field, text)
   }
@@ -103,13 +104,12 @@ export function commitArgs(commit: Commit): string[] {
   const { id, keys, step } = commit
   const { entries, moved } = entriesOf(step)
   const fields = fieldsOf(step, moved)
-  const facts = step.facts.map((fact) => JSON.stringify(fact))
+  const facts = commit.outbox ? step.facts.map((fact) => JSON.stringify(fact)) : []
   const index = indexChanges(commit.before, step.run)
   const slots = step.slots.flatMap(({ name, data }) => [name, data])
   return [
     keys.run + id,
     keys.log + id,
-    keys.facts + id,
     keys.show + id,
     keys.agenda,
     step.show === "cards" ? keys.cards : keys.rest,
@@ -123,7 +123,6 @@ export function commitArgs(commit: Commit): string[] {
     commit.lease.what,
     scoreOf(wakeAt(step.run)),
     step.show === "" ? "" : "1",
-    commit.outbox ? "1" : "",
     commit.wantLog ? "1" : "",
     String(fields.length),
     String(step.drop.length),

@@ -7,12 +7,12 @@ import { Redis } from "ioredis"
 
 /** How many keys each script takes; `lua/<name>.lua` says which. */
 const SCRIPTS = {
-  commit: 8,
+  commit: 7,
   load: 1,
   claim: 1,
   renew: 2,
   release: 2,
-  remove: 9,
+  remove: 8,
   list: 1,
   peek: 4,
   lease: 1,

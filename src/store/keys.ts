@@ -19,12 +19,11 @@ export interface Shard {
   rest: string
   outbox: string
   audit: string
-  /** index, lease, run, log, facts, show: what is appended is the name or the run's id. */
+  /** index, lease, run, log, show: what is appended is the name or the run's id. */
   index: string
   lease: string
   run: string
   log: string
-  facts: string
   show: string
 }
 
@@ -41,7 +40,6 @@ export function shardKeys(prefix: string, shard: number): Shard {
     lease: `${tag}lease:`,
     run: `${tag}run:`,
     log: `${tag}log:`,
-    facts: `${tag}facts:`,
     show: `${tag}sent:`,
   }
 }

@@ -7,6 +7,7 @@ import { FORMAT, indexesOf, readRun } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import { Clock } from "./clock.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"
+import { fieldOf, unpacked } from "./facts.ts"
 import { healthOf, isNewEnough, type Health } from "./health.ts"
 import { MAX_SHARDS, metaKey, paceKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
@@ -167,8 +168,10 @@ export class Store {
   }
 
   /** All facts of a run, as JSON texts. */
-  facts(id: string): Promise<string[]> {
-    return this.#connection.surely(() => this.#connection.client.lrange(this.#keysOf(id).facts + id, 0, -1))
+  async facts(id: string): Promise<string[]> {
+    const run = (await this.load(id))?.run
+    const fields = Array.from({ length: run?.facts.n ?? 0 }, (_, index) => fieldOf(index + 1))
+    return unpacked(id, await this.texts(id, fields))
   }
 
   /**
@@ -227,7 +230,7 @@ export class Store {
     for (;;) {
       const { run, revision } = await this.#read(keys.run + id)
       const indexes = run ? [...indexesOf(run).keys()] : []
-      const ofRun = [keys.run + id, keys.log + id, keys.facts + id, keys.show + id]
+      const ofRun = [keys.run + id, keys.log + id, keys.show + id]
       const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]
       const reply = await this.#do("remove", [...ofRun, ...ofShard, id, String(revision), this.#audited, ...indexes])
       if (reply !== "moved") return reply === "removed"

@@ -417,25 +417,19 @@ test.each([
   [
     "altered",
     async (redis: Redis, key: string) => {
-      const fact = await redis.lindex(key, 2)
-      await redis.lset(key, 2, (fact ?? "").replace("restart", "reboot"))
+      const fact = await redis.hget(key, "fact:3")
+      await redis.hset(key, "fact:3", (fact ?? "").replace("restart", "reboot"))
     },
     3,
   ],
-  [
-    "taken out",
-    async (redis: Redis, key: string) => {
-      await redis.lrem(key, 1, (await redis.lindex(key, 1)) ?? "")
-    },
-    2,
-  ],
-  ["cut off at the end", (redis: Redis, key: string) => redis.rpop(key), 3],
+  ["taken out", (redis: Redis, key: string) => redis.hdel(key, "fact:2"), 2],
+  ["cut off at the end", (redis: Redis, key: string) => redis.hdel(key, "fact:3"), 3],
 ])("a fact that was %s shows", async (_, tamper, at) => {
   const bot = await rig()
   const id = await bot.begin()
   await bot.ask(id, {})
   const redis = new Redis(redisUrl())
-  await tamper(redis, `${shardKeys(bot.prefix, 0).facts}${id}`)
+  await tamper(redis, `${shardKeys(bot.prefix, 0).run}${id}`)
   await redis.quit()
   expect(await verify(bot.store, id)).toEqual({ kind: "broken", at })
 })

@@ -20,7 +20,6 @@ test("a parked run that was shown and audited takes less than 1.8 kB beyond the 
   const texts = [
     ...Object.entries(await admin.hgetall(run)),
     ...Object.entries(await admin.hgetall(run.replace(":run:", ":sent:"))),
-    await store.facts(ids[0] ?? ""),
     await store.transcript(ids[0] ?? ""),
   ]
   const bytes = Buffer.byteLength(texts.flat().join(""))

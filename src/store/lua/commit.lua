@@ -4,8 +4,8 @@
 -- A run's small fields share one, `head`: '<revision> <token of the last commit> <its time, ms> <format> <what its next
 -- worker needs: transcript, or names of fields with commas between>', because in a hash each field costs more than these hold.
 --
--- KEYS 1 run (hash)   2 log (list)   3 facts (list)   4 show (hash)   5 agenda (zset)
---      6 show agenda of the class given (zset)   7 outbox (stream)   8 index (what comes before an index' name)
+-- KEYS 1 run (hash)   2 log (list)   3 show (hash)   4 agenda (zset)
+--      5 show agenda of the class given (zset)   6 outbox (stream)   7 index (what comes before an index' name)
 --
 -- ARGV  1 run id
 --       2 revision that is replaced; 0 creates the run
@@ -15,14 +15,13 @@
 --       6 'keep' or 'release' the lease, or '' without an owner; 'take' it if nobody's stands, as a claim would
 --       7 score for the agenda: when the run next needs a worker, 0 for now
 --       8 '1' puts the run on the show agenda
---       9 '1' puts the facts into the outbox
---      10 '1' returns the transcript
---      11.. counts of arguments: 11 fields to set (field, value) · 12 fields to delete · 13 transcript entries (kind, text: '='
---           is the entry itself, '@' the field that is moved there) · 14 facts · 15 indexes to set (name, score) ·
---           16 indexes to leave · 17 slots (name, data) · 18 fields to return
---      19 format of the state and what is needed next, as `head` ends
---      20 length of the lease that is taken, ms
---      21.. the arguments counted, in that order
+--       9 '1' returns the transcript
+--      10.. counts of arguments: 10 fields to set (field, value) · 11 fields to delete · 12 transcript entries (kind, text: '='
+--           is the entry itself, '@' the field that is moved there) · 13 facts for the outbox ·
+--           14 indexes to set (name, score) · 15 indexes to leave · 16 slots (name, data) · 17 fields to return
+--      18 format of the state and what is needed next, as `head` ends
+--      19 length of the lease that is taken, ms
+--      20.. the arguments counted, in that order
 --
 -- Returns {'done' | 'yours', now, revision, fields returned, transcript, 1 when the lease was taken with it}: stored now, or
 --         stored before under this token
@@ -42,9 +41,9 @@ rev = tonumber(rev)
 
 local function reply(word)
   local wanted, log = {}, {}
-  local count = tonumber(ARGV[18])
+  local count = tonumber(ARGV[17])
   if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
-  if ARGV[10] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
+  if ARGV[9] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
   local taken = takes and redis.call('HGET', run, 'claim') == ARGV[3]
   return {word, now, expected + 1, wanted, log, taken and 1 or 0}
 end
@@ -57,16 +56,16 @@ if limit > 0 and now > limit then return {'late', now} end
 
 -- Where each group of arguments begins; the last are the fields to return.
 local first = {}
-local at = 21
-for group = 11, 18 do
+local at = 20
+for group = 10, 17 do
   first[group] = at
   at = at + tonumber(ARGV[group])
 end
-first[19] = at
+first[18] = at
 
 local entries, gone = {}, {}
-for i = first[12], first[13] - 1 do gone[#gone + 1] = ARGV[i] end
-for i = first[13], first[14] - 1, 2 do
+for i = first[11], first[12] - 1 do gone[#gone + 1] = ARGV[i] end
+for i = first[12], first[13] - 1, 2 do
   local text = ARGV[i + 1]
   if ARGV[i] == '@' then
     gone[#gone + 1] = text
@@ -87,30 +86,27 @@ local function each(command, key, list, from, to)
 end
 
 local leased = ARGV[6] == 'keep' or ((owner == '' or takes) and have[2] and tonumber(have[3]) > now)
-local head = math.min(first[12] - 1, first[11] + 999)
-local line = string.format('%d %s %.0f %s', expected + 1, ARGV[3], now, ARGV[19])
+local head = math.min(first[11] - 1, first[10] + 999)
+local line = string.format('%d %s %.0f %s', expected + 1, ARGV[3], now, ARGV[18])
 if leased then
-  redis.call('HSET', run, 'head', line, 'wake', ARGV[7], unpack(ARGV, first[11], head))
+  redis.call('HSET', run, 'head', line, 'wake', ARGV[7], unpack(ARGV, first[10], head))
 elseif takes then
-  local ends = now + tonumber(ARGV[20])
-  redis.call('HSET', run, 'head', line, 'owner', owner, 'until', ends, 'claim', ARGV[3], unpack(ARGV, first[11], head))
-  redis.call('ZADD', KEYS[5], ends, id)
+  local ends = now + tonumber(ARGV[19])
+  redis.call('HSET', run, 'head', line, 'owner', owner, 'until', ends, 'claim', ARGV[3], unpack(ARGV, first[10], head))
+  redis.call('ZADD', KEYS[4], ends, id)
 else
-  redis.call('HSET', run, 'head', line, unpack(ARGV, first[11], head))
-  redis.call('ZADD', KEYS[5], ARGV[7] == '0' and now or ARGV[7], id)
+  redis.call('HSET', run, 'head', line, unpack(ARGV, first[10], head))
+  redis.call('ZADD', KEYS[4], ARGV[7] == '0' and now or ARGV[7], id)
 end
-each('HSET', run, ARGV, head + 1, first[12] - 1)
+each('HSET', run, ARGV, head + 1, first[11] - 1)
 if ARGV[6] == 'release' then
   for _, field in ipairs({'owner', 'until', 'wake', 'claim'}) do gone[#gone + 1] = field end
 end
 each('HDEL', run, gone, 1, #gone)
 each('RPUSH', KEYS[2], entries, 1, #entries)
-each('RPUSH', KEYS[3], ARGV, first[14], first[15] - 1)
-if ARGV[9] == '1' then
-  for i = first[14], first[15] - 1 do redis.call('XADD', KEYS[7], '*', 'run', id, 'fact', ARGV[i]) end
-end
-for i = first[15], first[16] - 1, 2 do redis.call('ZADD', KEYS[8] .. ARGV[i], ARGV[i + 1], id) end
-for i = first[16], first[17] - 1 do redis.call('ZREM', KEYS[8] .. ARGV[i], id) end
-for i = first[17], first[18] - 1, 2 do redis.call('HSETNX', KEYS[4], 'slot:' .. ARGV[i], ARGV[i + 1]) end
-if ARGV[8] == '1' then redis.call('ZADD', KEYS[6], now, id) end
+for i = first[13], first[14] - 1 do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
+for i = first[14], first[15] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
+for i = first[15], first[16] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
+for i = first[16], first[17] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
+if ARGV[8] == '1' then redis.call('ZADD', KEYS[5], now, id) end
 return reply('done')
