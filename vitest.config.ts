@@ -1,9 +1,10 @@
 import { availableParallelism } from "node:os"
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
   // What users of the library import is tested from source.
-  resolve: { alias: { countersign: new URL("./src/index.ts", import.meta.url).pathname } },
+  resolve: { alias: { countersign: fileURLToPath(new URL("./src/index.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/redis.setup.ts"],

@@ -2,6 +2,7 @@ import type { App } from "@slack/bolt"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { build } from "vite"
@@ -24,7 +25,7 @@ const LAUNCH = [
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 })
 const PATIENCE = 20_000
 
-let browser: Browser
+let browser: Browser | undefined
 let pageDir: string
 let slack: SandboxSlack
 let app: App
@@ -35,13 +36,13 @@ const pages: Page[] = []
 
 beforeAll(async () => {
   pageDir = await mkdtemp(join(tmpdir(), "page-"))
-  const configFile = new URL("../../src/sandbox/page/vite.config.ts", import.meta.url).pathname
+  const configFile = fileURLToPath(new URL("../../src/sandbox/page/vite.config.ts", import.meta.url))
   await build({ configFile, logLevel: "error", build: { outDir: pageDir, emptyOutDir: true } })
   browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: LAUNCH })
 })
 afterAll(async () => {
-  await browser.close()
-  await rm(pageDir, { recursive: true })
+  await browser?.close()
+  await rm(pageDir, { recursive: true, force: true })
 })
 
 beforeEach(async () => {
@@ -57,6 +58,7 @@ afterEach(async () => {
 
 /** A window of this person, with a conversation open. */
 async function look(as: string, channel: string = OPS, options: BrowserContextOptions = {}): Promise<Page> {
+  if (!browser) throw new Error("no browser")
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE)
