@@ -2,7 +2,7 @@
  * How a run moves on: it starts, takes a model's turn, starts and finishes calls, completes the turn, ends.
  * Pure; every transition yields the next state and its facts, or says why not. Knows no model, no tool and no store.
  */
-import { raise, refusalKey } from "./ask.ts"
+import { raise, refusalKey, withdrawn } from "./ask.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
@@ -335,12 +335,16 @@ export function doubted(
     const { attempt, ...rest } = call
     if (!attempt || !isUnderway(call, run)) continue
     const current: Run = all?.run ?? run
-    if (call.effects !== "once") {
+    if (call.effects !== "once" && !run.cancelled) {
       all = merge(all, step(withCall(current, { ...rest, state: "ready" }), now, []))
       continue
     }
     const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call.tool)
-    all = merge(all, raise(current, call, { request: how.mint(call), from: "doubt", rule }, now))
+    const request = how.mint(call)
+    all = merge(all, raise(current, call, { request, from: "doubt", rule }, now)) ?? all
+    // Nothing is run again in a cancelled run, so there is nothing to decide: the outcome is unknown, and is called so.
+    if (run.cancelled && all)
+      all = merge(all, withdrawn(all.run, request.id, "the run was cancelled while it ran", now))
   }
   return all
 }

@@ -87,7 +87,7 @@ describe("an ask", () => {
 
   test.each([
     ["an outsider", { who: member("U0OUT") }, "not listed"],
-    ["the requester, who is no approver", { who: member("U0REQ") }, "not listed"],
+    ["the requester, who is no approver", { who: member("U0REQ") }, "own request"],
     ["a guest", { who: { ...member("U0APP1"), standing: "guest" as const } }, "guest"],
     ["somebody of another organisation", { who: { ...member("U0APP1"), standing: "foreign" as const } }, "foreign"],
     ["a deactivated account", { who: { ...member("U0APP1"), standing: "deactivated" as const } }, "deactivated"],
@@ -169,6 +169,20 @@ describe("a call", () => {
     const failed = commit(life, settle(life.run, yes("doubt-1", "U0APP1", { ok: false }), 3500).step)
     expect(call(failed.run).state).toBe("decided")
   })
+
+  test.each(["once", "repeatable"] as const)(
+    "(%s) whose attempt is lost in a cancelled run is asked of nobody: its outcome is unknown",
+    (effects) => {
+      let life = take(newLife(), [{ do: "run", effects }], 2000)
+      life = commit(life, starting(life.run, "1.1", attempt("a", "gone"), 2100).step)
+      life = commit(life, cancelled(life.run, { via: "cli", cause: "c" }, 2200))
+      const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
+      life = commit(life, doubted(life.run, { ruleOf: () => RULE, mint }, 3000))
+      expect(openAsks(life.run)).toEqual([])
+      expect(call(life.run)).toMatchObject({ state: "decided", ask: "doubt-1" })
+      expect(life.run.asks).toMatchObject([{ from: "doubt", settled: { ok: false, reason: "cancelled" } }])
+    },
+  )
 
   test("in doubt takes the result of its own attempt, which closes the doubt, and no other's", () => {
     let life = take(newLife(), [{ do: "run" }], 2000)

@@ -161,7 +161,7 @@ describe("the worst that a person, a model or a tool can write, beside an ordina
   })
 
   test("makes no line that could pass for one of ours, on a card, in the audit or in the log", () => {
-    const cards = evil.messages.filter((message) => !message.text.startsWith("Done: "))
+    const cards = evil.messages.filter((message) => !message.text.startsWith("Finished: "))
     const loose = nodes(cards.map(({ blocks }) => blocks))
       .filter(({ type }) => type === "rich_text_section" || type === "header")
       .map((node) => wordsOf({ blocks: [node as never] }))

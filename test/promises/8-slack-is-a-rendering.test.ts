@@ -263,7 +263,7 @@ describe("the final answer", () => {
     await team.bot()
     await team.command("say nothing")
     expect((await team.ended()).ended?.how).toBe("done")
-    await reads(team, "Done. The agent finished without a final text.")
+    await reads(team, "Finished. The agent gave no final text.")
     await reads(team, /Done, /)
   })
 })

@@ -21,6 +21,8 @@ test("a command starts a run, a card asks, a click answers, the run finishes", a
   expect(run.ended).toMatchObject({ how: "done" })
   expect(team.executions()).toMatchObject([{ name: "restart", args: { service: "web" } }])
   await team.slack.workspace.waitFor(() => team.cards("approve").length === 0)
-  await team.slack.workspace.waitFor(() => team.slack.workspace.messages("C0OPS").some((m) => m.text.includes("Done")))
+  await team.slack.workspace.waitFor(() =>
+    team.slack.workspace.messages("C0OPS").some((m) => m.text.includes("Finished")),
+  )
   expect(team.slack.workspace.notifications(REQ).length).toBeGreaterThan(0)
 })

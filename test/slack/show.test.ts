@@ -137,13 +137,13 @@ describe("a run's messages", () => {
         .matchAll(/line (\d+) of/g),
     ]
     expect(numbers.map(([, n]) => Number(n))).toEqual(lines.map((_, n) => n))
-    expect(textOf(root)).toContain("Done")
+    expect(textOf(root)).toContain("Finished")
     expect(buttonsOf(root)).toEqual([])
 
     const other = await rooted(bot)
     await bot.answer(other, " \n")
     await bot.settled(other)
-    expect(textOf(bot.messages().at(-1))).toContain("finished without a final text")
+    expect(textOf(bot.messages().at(-1))).toContain("gave no final text")
   })
 
   test("a command of 3,500 characters with much to escape", async () => {

@@ -63,7 +63,7 @@ interface State {
 }
 
 const ENDS = {
-  done: "Done",
+  done: "Finished",
   failed: "Failed",
   incomplete: "Stopped before it was done",
   cancelled: "Cancelled",
@@ -131,7 +131,7 @@ export function answers(run: Run, { answer }: { answer: string }): Message[] {
 
 /** How it ended, with what the person should know next; `said` is whether there is an answer below. */
 const ENDING: Record<keyof typeof ENDS, (said: boolean) => [head: string, next: string]> = {
-  done: (said) => ["Done", said ? "" : " The agent finished without a final text."],
+  done: (said) => ["Finished", said ? "" : " The agent gave no final text."],
   failed: () => ["The run failed", " Nothing more will happen; start it again if it is still needed."],
   incomplete: (said) => ["The run stopped before it was done", said ? " What there is so far:" : ""],
   cancelled: () => ["The run was cancelled", " What had not started by then was not run."],

@@ -157,8 +157,9 @@ function requestOf(ask: Ask, texts: Texts): Request {
   return isRecord(stored) ? (stored as unknown as Request) : { id: ask.id, kind: ask.kind, prompt: "" }
 }
 
-/** Whether people are mentioned who weren't by an earlier card of the same turn. */
+/** Whether people are mentioned who weren't by an earlier card of the same turn; for an unknown outcome they always are. */
 function firstMention(run: Run, ask: Ask): boolean {
+  if (ask.from === "doubt") return true
   const index = run.asks.findIndex((other) => other.id === ask.id)
   const before = run.asks.slice(0, Math.max(index, 0)).filter((other) => turnOf(other) === turnOf(ask))
   const mentioned = new Set(before.flatMap(askedPeople))
@@ -180,7 +181,8 @@ const fitting = (slot: Slot, content: Message): Message =>
   slot.sent.small
     ? {
         text: content.text,
-        blocks: [{ type: "section", text: { type: "mrkdwn", text: content.text, verbatim: true } }],
+        // The text is escaped already; as plain text Slack reads those three escapes and nothing else.
+        blocks: [{ type: "section", text: { type: "plain_text", text: content.text, emoji: false } }],
       }
     : content
 

@@ -153,7 +153,7 @@ describe("the answer", () => {
     const messages = answered(answer)
     expect(messages).toHaveLength(1)
     messages.forEach(sendable)
-    expect(readable(messages[0] ?? { text: "", blocks: [] })).toContain("finished without a final text")
+    expect(readable(messages[0] ?? { text: "", blocks: [] })).toContain("gave no final text")
   })
 
   test.each([
