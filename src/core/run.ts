@@ -158,6 +158,19 @@ export class NewerFormat extends Error {
   override name = "NewerFormat"
 }
 
+/** The state as it is stored: what an ask says of its call's tool and args is not said twice, for what a parked run costs. */
+export function writeRun(run: Run): string {
+  if (run.asks.length === 0) return JSON.stringify(run)
+  const asks = run.asks.map((ask): StoredAsk => {
+    const call = callOf(run, ask.call)
+    const { tool, digest, ...rest } = ask
+    return call?.tool === tool && call.digest === digest ? rest : ask
+  })
+  return JSON.stringify({ ...run, asks })
+}
+
+type StoredAsk = Omit<Ask, "tool" | "digest"> & Partial<Ask>
+
 /** Reads a stored state. Throws NewerFormat, or an Error when the text is no run. */
 export function readRun(text: string): Run {
   const run: unknown = JSON.parse(text)
@@ -165,7 +178,13 @@ export function readRun(text: string): Run {
     throw new Error("the stored state is no run")
   }
   if (run.format > FORMAT) throw new NewerFormat(`the run has format ${run.format}, this release reads up to ${FORMAT}`)
-  return run as Run
+  const { asks, ...rest } = run as Omit<Run, "asks"> & { asks: StoredAsk[] }
+  return { ...rest, asks: asks.map((ask) => ({ ...theirs(rest.calls, ask.call), ...ask })) }
+}
+
+function theirs(calls: readonly Call[], id: string): Pick<Ask, "tool" | "digest"> {
+  const { tool = "", digest = "" } = calls.find((call) => call.id === id) ?? {}
+  return { tool, digest }
 }
 
 /** Begins a step: `run` as it becomes, with its facts chained. */
@@ -218,6 +237,12 @@ export function wakeAt(run: Run): number {
   if (run.calls.some((call) => call.state === "ready" || call.state === "decided" || isUnderway(call, run))) return 0
   return Math.min(...openAsks(run).map((ask) => ask.expiresAt))
 }
+
+/** When open asks expire, and a yes on which nothing was started is too old. */
+export const deadlinesOf = (run: Run): number[] => [
+  ...openAsks(run).map((ask) => ask.expiresAt),
+  ...run.calls.flatMap(({ state, yes }) => (state === "ready" && yes ? [yes.at + yes.within + 1] : [])),
+]
 
 /** Running and not in doubt: someone should hold the run. */
 export const isUnderway = (call: Call, run: Run): boolean =>

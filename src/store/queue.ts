@@ -3,7 +3,7 @@
  * was over, and sends a commit whose reply was lost again until it is known what became of it. What waits for one run in
  * this process is merged into one commit. Knows nothing of what a transition is about.
  */
-import { merge, needsOf, openAsks, readRun, wakeAt } from "../core/run.ts"
+import { deadlinesOf, merge, needsOf, readRun, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import type { Clock } from "./clock.ts"
 import { commitArgs, mustBeStorable, scoreOf } from "./commit.ts"
@@ -311,12 +311,6 @@ function take(queue: Waiting[]): Waiting[] {
   if (owners === 0) return queue.splice(0, 1)
   return queue.splice(0, Math.min(owners === -1 ? queue.length : owners, BATCH))
 }
-
-/** When open asks expire, and a yes on which nothing was started is too old. */
-const deadlinesOf = (run: Run): number[] => [
-  ...openAsks(run).map((ask) => ask.expiresAt),
-  ...run.calls.flatMap(({ state, yes }) => (state === "ready" && yes ? [yes.at + yes.within + 1] : [])),
-]
 
 /** The first deadline after `now`; a step made before it must not be stored after it. */
 const deadlineOf = (run: Run | undefined, now: number): number =>
