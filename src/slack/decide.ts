@@ -6,7 +6,7 @@ import { settle, type Attempted, type Outcome } from "../core/ask.ts"
 import { validateAnswerData } from "../core/answer-schema.ts"
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
-import { mayDecide, type Denial, type Who } from "../core/policy.ts"
+import { mayDecide, type Denial, type Rule, type Who } from "../core/policy.ts"
 import { askOf, step, type Ask, type Run } from "../core/run.ts"
 import type { Loaded } from "../store/store.ts"
 import { visibleJson } from "./blocks/text.ts"
@@ -93,11 +93,12 @@ export async function reveal(
   const found = await find(front, ref)
   if (!found) return { said: { about: "stale" }, told: false }
   const { loaded, ask } = found
+  // Whoever asked for the run may not say yes to it, but if listed is one of those who decide all the same.
+  const sees: Rule = { ...ask.rule, selfApproval: ask.rule.selfApproval || true }
   const { who, right } = await rightOf(front.people, person, ask.rule.approvers, (who) =>
-    mayDecide(ask.rule, loaded.run.requester, who, true),
+    mayDecide(sees, loaded.run.requester, who, true),
   )
-  // Whoever asked for the run may not say yes to it, but is one of those who decide all the same.
-  const why: Denial | undefined = right.ok || right.why === "own request" ? undefined : right.why
+  const why: Denial | undefined = right.ok ? undefined : right.why
   const cause = causeOf(press, ref.ask)
   const entry = {
     via: "click" as const,

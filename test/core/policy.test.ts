@@ -104,7 +104,19 @@ describe("who may decide", () => {
       "the requester to decline, also unlisted",
       { ...RULE, approvers: ["U0ADA"] },
       self,
-      { yes: "not listed", no: "yes" },
+      { yes: "own request", no: "yes" },
+    ],
+    [
+      "the requester to decline, also while nobody can be looked up",
+      { ...RULE, approvers: [SRE] },
+      self,
+      { yes: "own request", no: "yes" },
+    ],
+    [
+      "the requester to decline, also of an empty list",
+      { ...RULE, approvers: [] },
+      self,
+      { yes: "own request", no: "yes" },
     ],
     ["the requester who is listed, with selfApproval", open, inGroup, { yes: "yes", no: "yes" }],
     [
