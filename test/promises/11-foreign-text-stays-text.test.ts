@@ -136,7 +136,7 @@ describe("the worst that a person, a model or a tool can write, beside an ordina
     )
     expect(links.length).toBeGreaterThan(0)
     for (const { link, message } of links) {
-      expect(message.text).toMatch(/^Done: /)
+      expect(message.text).toMatch(/^Finished: /)
       expect(link["text"] ?? link["url"]).toBe(link["url"])
     }
   })

@@ -264,6 +264,6 @@ describe("the final answer", () => {
     await team.command("say nothing")
     expect((await team.ended()).ended?.how).toBe("done")
     await reads(team, "Finished. The agent gave no final text.")
-    await reads(team, /Done, /)
+    await reads(team, /Finished, /)
   })
 })
