@@ -285,10 +285,15 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     ["maxAsksPerTurn: 0", ["2: maxAsksPerTurn must be a whole number of cards from 1 to 100, not 0."]],
     ["maxAsksPerTurn: 2.5", ["2: maxAsksPerTurn must be a whole number of cards from 1 to 100, not 2.5."]],
     ['maxAsksPerTurn: "10"', ['2: maxAsksPerTurn must be a whole number of cards from 1 to 100, not "10".']],
-    [
-      "command: agent",
-      ['2: command must be the slash command, such as /agent: at most 32 characters, no blanks, not "agent".'],
-    ],
+    ...["agent", "/Agent", "/", "/a b", "/a/b", "/größe", "/agent!", `/${"a".repeat(32)}`].map(
+      (command): [string, string[]] => [
+        `command: ${command}`,
+        [
+          "2: command must be the slash command as Slack has it, such as /agent: a slash and up to 31 of a-z, 0-9, _ and -, " +
+            `no capitals, not ${JSON.stringify(command)}.`,
+        ],
+      ],
+    ),
     ["tools: ./ops.mjs", ['2: tools must be a list of files, such as [ ./tools/ops.mjs ], not "./ops.mjs".']],
     [
       "approvals: { tool: a }",

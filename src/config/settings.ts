@@ -107,7 +107,12 @@ export function settings({ env, folder, secret }: Surroundings) {
       .transform((paths) => paths.map((path) => resolve(folder, path))),
     command: z
       .string({ error: said("the slash command, such as /agent") })
-      .regex(/^\/[^\s/]{1,31}$/, { error: said("the slash command, such as /agent: at most 32 characters, no blanks") })
+      // Slack's own rule; a command in capitals would never be the one that Slack sends.
+      .regex(/^\/[a-z0-9_-]{1,31}$/, {
+        error: said(
+          "the slash command as Slack has it, such as /agent: a slash and up to 31 of a-z, 0-9, _ and -, no capitals",
+        ),
+      })
       .default("/agent"),
     starters: ids(["U", "S"], PEOPLE).default([]),
     channels: ids(["C"], "channels (C…)").default([]),
