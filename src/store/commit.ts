@@ -2,7 +2,7 @@
  * One commit as the arguments of `lua/commit.lua`, and that script's replies as data. Knows the layout and nothing else:
  * neither why a step is made nor what becomes of a reply.
  */
-import { indexesOf, needsOf, wakeAt } from "../core/run.ts"
+import { indexesOf, needsOf, wakeAt, writeRun } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import { fieldOf, packed } from "./facts.ts"
 import type { Shard } from "./keys.ts"
@@ -62,7 +62,7 @@ function mustBeWhole(what: string, text: string): void {
 
 function fieldsOf(step: Step, moved: ReadonlySet<string>): string[] {
   const { run } = step
-  const fields = ["state", JSON.stringify(run), ...step.facts.flatMap((fact) => [fieldOf(fact.n), packed(fact)])]
+  const fields = ["state", writeRun(run), ...step.facts.flatMap((fact) => [fieldOf(fact.n), packed(fact)])]
   for (const [field, text] of Object.entries(step.texts)) {
     if (!moved.has(field)) fields.push(field, text)
   }

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { cancel, cancelled, expire, raise, settle, shown } from "../../src/core/ask.ts"
 import type { Attempted } from "../../src/core/ask.ts"
 import { brokenAt } from "../../src/core/fact.ts"
-import { indexesOf, needsOf, openAsks, readRun, NewerFormat, wakeAt } from "../../src/core/run.ts"
+import { indexesOf, needsOf, openAsks, readRun, NewerFormat, wakeAt, writeRun } from "../../src/core/run.ts"
 import type { Run, Step } from "../../src/core/run.ts"
 import {
   begin,
@@ -305,6 +305,16 @@ describe("a run", () => {
     expect([...indexesOf(life.run).keys()]).toEqual(["requester:T1:U0REQ", "waits:U0APP1", "waits:U0APP2"])
     life = commit(life, settle(life.run, yes("ask-1-1"), 2100).step)
     expect([...indexesOf(life.run).keys()]).toEqual(["requester:T1:U0REQ"])
+  })
+
+  test("is stored without what its asks and calls both say, and read as it was", () => {
+    const { run } = take(newLife(), [{ do: "ask" }, { do: "ask" }], 2000)
+    expect(writeRun(run).match(/"digest"/g)).toHaveLength(2)
+    expect(readRun(writeRun(run))).toEqual(run)
+    const edited = { ...run, asks: run.asks.map((ask) => ({ ...ask, digest: "another" })) }
+    expect(readRun(writeRun(edited))).toEqual(edited)
+    const odd = { ...run, calls: [] }
+    expect(readRun(writeRun(odd))).toEqual(odd)
   })
 
   test("of a newer format is handed back by name", () => {
