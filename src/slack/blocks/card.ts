@@ -21,6 +21,7 @@ import {
   quote,
   rich,
   section,
+  until,
   words,
   type Rich,
 } from "./rich.ts"
@@ -157,7 +158,7 @@ function facts(view: CardView): Rich {
     ...(ask.settled
       ? []
       : [
-          [bold("Decide by "), instant(ask.expiresAt), words(`. ${silence(view)}`)],
+          [bold("Decide by "), until(ask), words(`. ${silence(view)}`)],
           [bold("May decide "), ...deciders(view)],
         ]),
     [
@@ -234,9 +235,7 @@ export function minimal(view: CardView): Message {
     const note =
       "This request does not fit into a Slack message, so it can't be approved here. Decline it, or let it expire."
     blocks.push(
-      rich(
-        section(note, "\n", bold("Decide by "), instant(ask.expiresAt), "\n", bold("May decide "), ...deciders(view)),
-      ),
+      rich(section(note, "\n", bold("Decide by "), until(ask), "\n", bold("May decide "), ...deciders(view))),
       ...refusals(view),
     )
   }

@@ -21,6 +21,7 @@ import {
   quote,
   rich,
   section,
+  until,
   words,
   type Rich,
 } from "./rich.ts"
@@ -89,7 +90,7 @@ function state(run: Run): State {
   if (waiting.length > 0) {
     const first = waiting.reduce((a, b) => (b.expiresAt < a.expiresAt ? b : a))
     const tools = waiting.map((ask) => clip(oneLine(ask.tool), 80))
-    const more = [words(`: ${clip(tools.join(", "), 300)}, until `), instant(first.expiresAt)]
+    const more = [words(`: ${clip(tools.join(", "), 300)}, until `), until(first)]
     return { head: waiting.length === 1 ? "Waiting for a decision" : `Waiting for ${waiting.length} decisions`, more }
   }
   if (run.retry) {

@@ -15,6 +15,7 @@ import type {
 } from "@slack/types"
 import { utc } from "../../core/ask.ts"
 import type { Person } from "../../core/fact.ts"
+import type { Ask } from "../../core/run.ts"
 import { chunks, clip, oneLine, visible } from "./text.ts"
 
 export type Rich = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList
@@ -52,14 +53,22 @@ export const header = (text: string): HeaderBlock => ({
   text: { type: "plain_text", text: clip(oneLine(text), 150), emoji: false },
 })
 
+/** A time that somebody has less long for is shown to the second, ms. */
+const SHORT = 300_000
+
+/** Until when an ask can be answered. */
+export const until = ({ at, expiresAt }: Pick<Ask, "at" | "expiresAt">): RichTextElement[] =>
+  instant(expiresAt, expiresAt - at < SHORT)
+
 /** In the reader's own time and, beside it, in UTC, which is the same for everybody. Beyond what clocks can name: in words. */
-export function instant(ms: number): RichTextElement[] {
-  const text = utc(ms)
-  if (!/^\d{4}-/.test(text)) return words(text)
+export function instant(ms: number, seconds = false): RichTextElement[] {
+  const minute = utc(ms)
+  if (!/^\d{4}-/.test(minute)) return words(minute)
+  const text = seconds ? minute.replace(" UTC", `${new Date(ms).toISOString().slice(16, 19)} UTC`) : minute
   const date: RichTextElement = {
     type: "date",
     timestamp: Math.floor(ms / 1000),
-    format: "{date_short_pretty} at {time}",
+    format: `{date_short_pretty} at ${seconds ? "{time_secs}" : "{time}"}`,
     fallback: text,
   }
   return [date, ...words(` (${text})`)]

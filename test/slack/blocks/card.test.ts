@@ -4,6 +4,7 @@ import { canonical } from "../../../src/core/digest.ts"
 import type { Ask, Settled } from "../../../src/core/run.ts"
 import { argsMessages, card, minimal, type CardView } from "../../../src/slack/blocks/card.ts"
 import { fits, type Message } from "../../../src/slack/blocks/limits.ts"
+import { until } from "../../../src/slack/blocks/rich.ts"
 import { sampleRun, sampleView } from "../../../src/slack/blocks/samples.ts"
 import { visibleJson } from "../../../src/slack/blocks/text.ts"
 import { checkBlocks } from "../../../src/sandbox/validate.ts"
@@ -365,4 +366,14 @@ test("a prompt of 3,000 characters with many to escape still fits, open and sett
   expect(readable(card(view))).toContain(prompt)
   expect(fits(card(view))).toEqual([])
   expect(fits(card({ ...view, ask: { ...view.ask, ...settled() } }))).toEqual([])
+})
+
+test("a deadline that is near is shown to the second, one that is far to the minute", () => {
+  const at = Date.UTC(2026, 10, 29, 12, 0, 17)
+  const near = JSON.stringify(until({ at, expiresAt: at + 45_000 }))
+  const far = JSON.stringify(until({ at, expiresAt: at + 3_600_000 }))
+  expect(near).toContain("{time_secs}")
+  expect(near).toContain("(2026-11-29 12:01:02 UTC)")
+  expect(far).toContain("{time}")
+  expect(far).toContain("(2026-11-29 13:00 UTC)")
 })
