@@ -61,6 +61,7 @@ export function errorOf(error: unknown): Error {
 
 export interface Log {
   warn(about: Record<string, unknown>, words: string): void
+  error(about: Record<string, unknown>, words: string): void
 }
 
 /** How long a command may take before its outcome counts as unknown, ms. */
@@ -71,7 +72,7 @@ export class Connection {
   readonly #name: string
   #corked = false
 
-  constructor(url: string, name: string, log?: Log) {
+  constructor(url: string, name: string, log?: Pick<Log, "warn">) {
     this.#name = name
     this.client = new Redis(url, {
       lazyConnect: true,

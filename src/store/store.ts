@@ -76,6 +76,7 @@ export class Store {
   readonly #mint: () => string
   readonly #clock = new Clock()
   readonly #audited: "1" | ""
+  readonly #log: Log | undefined
   #taker: () => Taker | undefined = () => undefined
   /** The shard where claiming begins. */
   #from = 0
@@ -87,6 +88,7 @@ export class Store {
     this.#keys = Array.from({ length: options.shards }, (_, shard) => shardKeys(options.prefix, shard))
     this.#mint = minter()
     this.#audited = options.outbox ? "1" : ""
+    this.#log = options.log
     const keysOf = (id: string) => this.#keysOf(id)
     this.show = new Show(connection, this.#keys, keysOf, paceKey(options.prefix))
     this.outbox = new Outbox(connection, this.#keys)
@@ -294,7 +296,7 @@ export class Store {
         throw error
       }),
     )
-    const claims = claimed(reply)
+    const claims = claimed(reply, this.#log)
     this.#clock.saw(claims.now)
     return claims
   }
@@ -341,18 +343,20 @@ async function mustFit(connection: Connection, prefix: string, shards: number): 
   }
 }
 
-function claimed(reply: unknown): Claims {
+/** What was claimed. A run whose state can't be read is left leased: it is tried again when that is over, and holds up no other. */
+function claimed(reply: unknown, log: Log | undefined): Claims {
   const [now, next, ...entries] = reply as [number, string | number, ...ClaimedEntry[]]
   const seenAt = performance.now()
-  const runs = entries.map(([id, revision, state, previousOwner, log, names, texts]): Held => ({
-    id,
-    now,
-    seenAt,
-    revision,
-    run: readRun(state),
-    ...(previousOwner === "" ? {} : { previousOwner }),
-    ...needsFrom(names, texts, log),
-  }))
+  const runs = entries.flatMap(([id, revision, state, previousOwner, transcript, names, texts]): Held[] => {
+    const run = readable(state)
+    if (!run) {
+      // Without the error: that of JSON.parse quotes the state, which is people's texts.
+      log?.error({ run: id }, "the state of a run can't be read; it is tried again when its lease is over")
+      return []
+    }
+    const owned = previousOwner === "" ? {} : { previousOwner }
+    return [{ id, now, seenAt, revision, run, ...owned, ...needsFrom(names, texts, transcript) }]
+  })
   return { runs, now, next: dueAt(String(next)) }
 }
 
