@@ -86,8 +86,7 @@ export function mayDecide(rule: Rule, requester: Person, who: Who, approve: bool
     const own = samePerson(requester, who.person)
     if (own && (!approve || rule.selfApproval === "confirm")) return YES
     if (rule.selfApproval === "confirm") return no("requester only")
-    // Whether listed or not: to hear that they are not among the approvers would tell them less, and that they may not
-    // decline, which they may.
+    // Whether listed or not: "not listed" would say that they may not even decline.
     return own && !rule.selfApproval ? no("own request") : listed(rule.approvers, who)
   })
 }
