@@ -72,12 +72,9 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
     if (outcome.kind === "no") return
   }
   const began = performance.now()
-  const result = await runTool(tool, args, {
-    signal,
-    callId: `${held.run().id}.${call.id}`,
-    attempt: attempt.id,
-    ...answered,
-  })
+  const callId = `${held.run().id}.${call.id}`
+  const running = runTool(tool, args, { signal, callId, attempt: attempt.id, ...answered })
+  const result = (await unlessDeaf(running, signal)) ?? DEAF
   const ms = performance.now() - began
   const raised = suspensionOf(result)
   if (raised === undefined) {
@@ -87,6 +84,28 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
   if (!raised.ok) return deliver(held, agent, how, failure(raised.error), ms)
   if (answered) return deliver(held, agent, how, failure(unresolvedOutput(answered.request)), ms)
   return suspend(held, agent, how, raised.request, ms)
+}
+
+/** ms that a tool which was told to stop has for ending. */
+const GRACE = 5000
+
+const DEAF = failure("outcome unknown: it was told to stop and did not end; whether it took effect is not known")
+
+/** What the tool came to; undefined when it was told to stop and doesn't: nobody waits for it any more. */
+async function unlessDeaf(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  let stop = (): void => undefined
+  const deaf = new Promise<undefined>((resolve) => {
+    stop = () => (timer = setTimeout(() => resolve(undefined), GRACE))
+    if (signal.aborted) stop()
+    else signal.addEventListener("abort", stop, { once: true })
+  })
+  try {
+    return await Promise.race([running, deaf])
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener("abort", stop)
+  }
 }
 
 /**

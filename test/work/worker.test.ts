@@ -317,6 +317,20 @@ describe("cancelling while a tool runs", () => {
     expect(await crew.outputs(id)).toEqual(["stopped"])
     expect(model.requests).toHaveLength(1)
   })
+
+  test("ends the run also when the tool does not listen: its outcome is called unknown", async () => {
+    const crew = await startCrew()
+    const { tool, next } = heldTool("restart")
+    await crew.join({ model: scriptedModel([restart]), tools: [tool] })
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true)
+    const execution = await next()
+    await crew.cancel(id, crew.door)
+    const { ended } = await crew.when(id, (run) => run.ended !== undefined)
+    expect(ended?.how).toBe("cancelled")
+    expect(await crew.outputs(id)).toEqual([expect.stringContaining("outcome unknown")])
+    execution.finish("restarted after all")
+  })
 })
 
 describe("stopping", () => {
