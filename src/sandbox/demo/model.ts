@@ -24,16 +24,26 @@ interface Wish {
   args: Record<string, unknown>
 }
 
+/** None at all when one of them names no service of ours: half of what was asked is not what was asked. */
 function wishesOf(text: string): Wish[] {
-  const clauses = text.toLowerCase().split(/\band\b|,|;/u)
-  return clauses.flatMap((clause): Wish[] => {
-    const service = SERVICES.find((name) => clause.includes(name)) ?? "web"
-    if (/\brestart|\breboot|\bbounce/u.test(clause)) return [{ tool: "restart_service", args: { service } }]
-    const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
-    if (/\bscale|\breplica/u.test(clause) && count !== undefined)
-      return [{ tool: "scale_service", args: { service, replicas: Number(count) } }]
-    return /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u.test(clause) ? [{ tool: "get_status", args: { service } }] : []
-  })
+  const wishes = text
+    .toLowerCase()
+    .split(/\band\b|,|;/u)
+    .flatMap((clause): (Wish | undefined)[] => {
+      const deed = deedOf(clause)
+      const service = SERVICES.find((name) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`, "u").test(clause))
+      return deed ? [service === undefined ? undefined : { ...deed, args: { service, ...deed.args } }] : []
+    })
+  return wishes.includes(undefined) ? [] : wishes.filter((wish) => wish !== undefined)
+}
+
+/** What a clause asks for, of whatever service. */
+function deedOf(clause: string): Wish | undefined {
+  if (/\brestart|\breboot|\bbounce/u.test(clause)) return { tool: "restart_service", args: {} }
+  const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
+  if (/\bscale|\breplica/u.test(clause) && count !== undefined)
+    return { tool: "scale_service", args: { replicas: Number(count) } }
+  return /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u.test(clause) ? { tool: "get_status", args: {} } : undefined
 }
 
 const textOf = (message: LanguageModelV3Message): string =>
@@ -77,7 +87,7 @@ function reportOf(results: readonly Seen[]): string {
     return `- **Not done**: ${declined[1] ?? ""}${note === undefined ? "" : ` (${note})`}`
   })
   const refused = results.some((result) => result.isError)
-  return `${refused ? "Here is where things stand:" : "Done. Here is what happened:"}\n\n${lines.join("\n")}`
+  return `${refused ? "Here is where things stand:" : "Here is what happened:"}\n\n${lines.join("\n")}`
 }
 
 /** A single wish to change something: its status is looked at first. */

@@ -5,6 +5,7 @@
 const SERVICES = ["web", "api", "worker"]
 const fleet = new Map(SERVICES.map((name) => [name, { replicas: 3, restarts: 0, healthy: name !== "web" }]))
 
+const counted = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`
 const service = { type: "string", enum: SERVICES, description: "Which service" }
 const pause = (ms, signal) =>
   new Promise((resolve, reject) => {
@@ -24,7 +25,7 @@ export default [
     run({ service }) {
       const { replicas, restarts, healthy } = fleet.get(service)
       const health = healthy ? "healthy" : "answering slowly (p99 4.2 s)"
-      return `${service}: ${replicas} replicas, ${health}, restarted ${restarts} times since the demo began`
+      return `${service}: ${counted(replicas, "replica")}, ${health}, restarted ${counted(restarts, "time")} since the demo began`
     },
   },
   {
@@ -50,11 +51,11 @@ export default [
       required: ["service", "replicas"],
       additionalProperties: false,
     },
-    summary: ({ service, replicas }) => `Run ${replicas} replicas of the ${service} service`,
+    summary: ({ service, replicas }) => `Run ${counted(replicas, "replica")} of the ${service} service`,
     async run({ service, replicas }, ctx) {
       await pause(1000, ctx?.signal)
       fleet.set(service, { ...fleet.get(service), replicas })
-      return `${service}: now ${replicas} replicas`
+      return `${service}: now ${counted(replicas, "replica")}`
     },
   },
 ]

@@ -1,0 +1,48 @@
+import type { LanguageModelV3CallOptions } from "@ai-sdk/provider"
+import { describe, expect, test } from "vitest"
+import { demoModel } from "../../src/sandbox/demo/model.ts"
+
+/** What the demo's model answers to these words of a person: its text, and the names of its calls. */
+async function answerTo(words: string): Promise<{ text: string; calls: string[] }> {
+  const options: LanguageModelV3CallOptions = { prompt: [{ role: "user", content: [{ type: "text", text: words }] }] }
+  const { content } = await demoModel().doGenerate(options)
+  return {
+    text: content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n"),
+    calls: content.flatMap((part) => (part.type === "tool-call" ? `${part.toolName} ${part.input}` : [])),
+  }
+}
+
+describe("the demo's model", () => {
+  test.each([
+    ["restart the api tier", ['get_status {"service":"api"}']],
+    [
+      "restart web and scale worker to 6",
+      ['restart_service {"service":"web"}', 'scale_service {"service":"worker","replicas":6}'],
+    ],
+    ["how are web, and please tell me how is api?", ['get_status {"service":"web"}', 'get_status {"service":"api"}']],
+  ])("%s", async (words, calls) => {
+    expect((await answerTo(words)).calls).toEqual(calls)
+  })
+
+  test.each([
+    "restart db",
+    "restart the website",
+    "restart web-db",
+    "restart web and scale db to 2",
+    "how is it going?",
+  ])("asks for nothing and says which services there are: %s", async (words) => {
+    const { text, calls } = await answerTo(words)
+    expect(calls).toEqual([])
+    expect(text).toContain("three services: **web**, **api** and **worker**")
+  })
+})
+
+test("the demo's tools count one of a thing as one", async () => {
+  const module = new URL("../../src/sandbox/demo/tools.mjs", import.meta.url).href
+  const { default: tools } = (await import(module)) as { default: { name: string; run(args: object): unknown }[] }
+  const run = async (name: string, args: object): Promise<unknown> => tools.find((one) => one.name === name)?.run(args)
+  expect(await run("get_status", { service: "api" })).toMatch(/^api: 3 replicas, healthy, restarted 0 times since/)
+  await run("restart_service", { service: "api" })
+  await run("scale_service", { service: "api", replicas: 1 })
+  expect(await run("get_status", { service: "api" })).toMatch(/^api: 1 replica, healthy, restarted 1 time since/)
+})
