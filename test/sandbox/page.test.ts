@@ -293,6 +293,37 @@ describe("writing", () => {
     expect(await other.getByText("You want: list").count()).toBe(0)
   })
 
+  test("offers the commands that begin like the draft, to who types it and nobody else", async () => {
+    const page = await look(ROBIN)
+    const box = page.getByRole("textbox", { name: /^Message/ })
+    const offers = page.getByRole("list", { name: "Commands to try" })
+    const offered = (): Promise<number> => offers.getByRole("button").count()
+    await box.fill("/")
+    const all = await offered()
+    await box.fill("/agent res")
+    expect(await offers.getByRole("button", { name: /^\/agent restart/ }).count()).toBe(await offered())
+    expect(await offered()).toBeGreaterThan(0)
+    expect(await offered()).toBeLessThan(all)
+    await box.fill("/agent bad 3")
+    expect(await offered()).toBe(0)
+
+    await box.fill("/agent ")
+    expect(await offered()).toBe(all)
+    await page.getByRole("button", { name: "Misbehave" }).focus()
+    expect(await offered()).toBe(0)
+    for (const leave of [() => be(page, ADA), () => page.getByRole("button", { name: /^no-bot/ }).click()]) {
+      await box.fill("/agent ")
+      expect(await offered()).toBe(all)
+      await leave()
+      await expect.poll(() => box.inputValue()).toBe("")
+      expect(await offered()).toBe(0)
+    }
+    await page.getByRole("button", { name: /^ops/ }).click()
+    await be(page, ROBIN)
+    await expect.poll(() => box.inputValue()).toBe("/agent ")
+    expect(await offered()).toBe(0)
+  })
+
   test("a command that nobody answers fails as in Slack, and is still in the box", async () => {
     app = await socketApp(slack, (bot) => bot.command("/agent", async () => undefined))
     const page = await look(ROBIN)

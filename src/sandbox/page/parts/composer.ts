@@ -10,7 +10,7 @@ export interface Draft {
   commands: boolean
 }
 
-/** What the box offers when somebody begins a command. */
+/** What the box offers to who begins to type it. */
 const examples = [
   ...EXAMPLES.map((text) => ({ command: `/agent ${text}`, says: "start a run" })),
   { command: "/agent list", says: "my runs, and what waits for me" },
@@ -37,37 +37,40 @@ export function makeComposer(send: (text: string) => Promise<string | undefined>
     box.readOnly = false
     if (draft.key !== key) return void (problem === undefined && drafts.delete(key))
     if (problem === undefined) box.value = ""
-    typed()
-    hint.hidden = true
+    keep()
     says.textContent = problem ?? ""
   }
 
-  function typed(): void {
+  /** The draft is what stands in the box now; nothing is offered for it. */
+  function keep(): void {
     drafts.set(draft.key, box.value)
     says.textContent = ""
-    hint.hidden = !draft.commands || !box.value.startsWith("/") || box.value.includes("\n")
+    hint.hidden = true
     post.classList.toggle("ready", box.value.trim() !== "")
     box.rows = Math.min(box.value.split("\n").length, 8)
   }
 
   function take(command: string): void {
     box.value = command
-    typed()
-    hint.hidden = true
+    keep()
     box.focus()
   }
 
-  for (const { command, says: what } of examples) {
-    hint.append(
-      el(
-        "li",
-        {},
-        button([el("code", {}, command), el("span", {}, what)], {}, () => take(command)),
-      ),
-    )
+  const offers = examples.map(({ command, says: what }) => {
+    const press = button([el("code", {}, command), el("span", {}, what)], {}, () => take(command))
+    return { command, item: el("li", {}, press) }
+  })
+  hint.append(...offers.map(({ item }) => item))
+
+  /** Offers the commands that begin like the draft. */
+  function offer(): void {
+    const begun = box.value.toLowerCase()
+    for (const { command, item } of offers) item.hidden = command === begun || !command.startsWith(begun)
+    hint.hidden = !draft.commands || begun === "" || offers.every(({ item }) => item.hidden)
   }
+
   on(box, {
-    input: typed,
+    input: () => (keep(), offer()),
     keydown: (event) => {
       if (event.key === "Escape") hint.hidden = true
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
@@ -76,6 +79,13 @@ export function makeComposer(send: (text: string) => Promise<string | undefined>
     },
   })
   const node = el("div", { class: "composer" }, hint, el("div", { class: "box" }, box, post), says)
+  on(node, {
+    // Not every browser gives the focus to a pressed button: the box keeps it, so that the offer is there for the click.
+    mousedown: (event) => hint.contains(event.target as Node) && event.preventDefault(),
+    focusout: ({ relatedTarget }) => {
+      if (!node.contains(relatedTarget as Node | null)) hint.hidden = true
+    },
+  })
 
   /** Shows the draft of a conversation. */
   function show(next: Draft): void {
@@ -84,7 +94,7 @@ export function makeComposer(send: (text: string) => Promise<string | undefined>
     if (next.key === draft.key) return
     draft = next
     box.value = drafts.get(next.key) ?? ""
-    typed()
+    keep()
   }
   return { node, show, focus: () => box.focus(), take }
 }
