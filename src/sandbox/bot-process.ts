@@ -47,7 +47,7 @@ export function keepBot({ command: [program, ...args], env, logFile, say }: BotO
   let stopping = false
   let pause = PAUSE.first
 
-  const launch = (): void => {
+  const launch = (): ChildProcess => {
     // A group of its own: at a terminal Ctrl-C reaches us alone, and we end it in order.
     const started = spawn(shell, words, { stdio: ["pipe", log, "pipe"], detached: true, env })
     const since = performance.now()
@@ -59,9 +59,14 @@ export function keepBot({ command: [program, ...args], env, logFile, say }: BotO
       if (code === REFUSED) return refuse(lastWords())
       if (performance.now() - since > SOUND) pause = PAUSE.first
       say(`The bot ended (${signal ?? `exit ${code}`}); it starts again in ${pause / 1000} s. Its log: ${logFile}`)
-      again = setTimeout(launch, pause)
+      again = setTimeout(relaunch, pause)
       pause = Math.min(2 * pause, PAUSE.most)
     })
+    return started
+  }
+  const relaunch = (): void => {
+    const { pid } = launch()
+    if (pid !== undefined) say(`The bot is back: process ${pid}.`)
   }
   launch()
   return {

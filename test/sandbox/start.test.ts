@@ -57,12 +57,13 @@ test("stands when the bot is connected; a bot that is killed comes back, and all
   expect(await connected(box.url)).toBeGreaterThan(0)
   process.kill(first, "SIGKILL")
   await expect
-    .poll(() => box.said.at(-1), { timeout: 10_000 })
+    .poll(() => box.said[0], { timeout: 10_000 })
     .toMatch(/^The bot ended \(SIGKILL\); it starts again in 1 s\. Its log: .*bot\.log$/)
   await expect.poll(() => connected(box.url), { timeout: 20_000 }).toBe(0)
   await expect.poll(() => connected(box.url), { timeout: 30_000 }).toBeGreaterThan(0)
   const second = botOf(box)
   expect(second).not.toBe(first)
+  expect(box.said.slice(1)).toEqual([`The bot is back: process ${second}.`])
   await box.stop()
   expect(alive(second)).toBe(false)
   await expect(fetch(box.url)).rejects.toThrow("fetch failed")
@@ -139,7 +140,7 @@ test("a bot that crashes at once is started again after growing pauses, until th
   const bot = await program("throw new Error('broken')")
   const starting = started({ bot, connectWithin: 6000, say: (line) => said.push(line) })
   await expect(starting).rejects.toThrow(/^The bot is not connected after 6 s\. Its log: .*bot\.log$/)
-  const pauses = said.map((line) => /^The bot ended \(exit 1\); it starts again in (\d+) s/.exec(line)?.[1])
+  const pauses = said.flatMap((line) => /^The bot ended \(exit 1\); it starts again in (\d+) s/.exec(line)?.[1] ?? [])
   expect(pauses.slice(0, 2)).toEqual(["1", "2"])
 })
 
