@@ -82,7 +82,7 @@ describe("pending", () => {
   test.each([undefined, "", "   "])("mints an unguessable id when given %j", (id) => {
     const ids = Array.from({ length: 200 }, () => pendingOf(pending({ id, kind: "approval", prompt: "?" }))?.id ?? "")
     expect(new Set(ids).size).toBe(200)
-    for (const id of ids) expect(id).toMatch(/^pnd-[A-Za-z0-9_-]{16}$/)
+    for (const id of ids) expect(id).toMatch(/^pnd-[0-9a-f]{20}$/)
   })
 
   test("keeps wire order, whatever order the caller wrote", () => {
