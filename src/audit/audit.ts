@@ -8,7 +8,7 @@ import type { Log } from "../log.ts"
 import type { Outgoing } from "../store/outbox.ts"
 import type { Peek, Store } from "../store/store.ts"
 import { fold } from "./journal.ts"
-import { bareLine, checkpointLine, lineOf, type Beside } from "./line.ts"
+import { bareLine, checkpointLine, lineOf, plainLine, type Beside } from "./line.ts"
 
 /** What came of posting a message of lines. `content`: these very lines are refused, others may not be. */
 export type Posted =
@@ -88,8 +88,16 @@ interface Reached {
 
 interface Batch {
   lines: string[]
+  /** What the lines tell, by their numbers. */
+  told: { number: string; fact: Fact }[]
   reached: Reached
 }
+
+/** After a refusal of what lines hold: one at a time, then the bare one, then one that says nothing but its number. */
+type Caution = "none" | "single" | "bare" | "plain"
+const MORE_CAUTION: Record<Caution, Caution> = { none: "single", single: "bare", bare: "plain", plain: "plain" }
+/** So often a line that says nothing is tried before the others go on without it. */
+const PLAIN_TRIES = 3
 
 type Parts = AuditOptions & { channel: AuditChannel }
 
@@ -99,8 +107,8 @@ class ShardAudit {
   readonly #store: Store
   readonly #shard: number
   readonly #loop: Promise<void>
-  /** After a refusal of what lines hold: one at a time, then the bare one. */
-  #caution: "none" | "single" | "bare" = "none"
+  #caution: Caution = "none"
+  #refusals = 0
   #fails = 0
   #leasedUntil = 0
   #stopped = false
@@ -158,24 +166,17 @@ class ShardAudit {
     return this.#posted(batch, await this.#channel.post(batch.lines))
   }
 
-  async #posted({ reached }: Batch, posted: Posted): Promise<number> {
-    const { log, owner, every = EVERY } = this.#options
+  async #posted(batch: Batch, posted: Posted): Promise<number> {
+    const { log, every = EVERY } = this.#options
     if (posted.kind === "posted") {
-      this.#fails = 0
-      this.#caution = "none"
-      const kept = await this.#store.outbox.advance(this.#shard, owner, fieldsOf(reached), reached.cursor)
-      if (!kept) this.#leasedUntil = 0
+      await this.#passed(batch.reached, "none")
       return every
     }
     if (posted.kind === "limited") {
       await this.#store.show.setPace(`audit:${this.#shard}`, (await this.#store.now()) + posted.retryAfterMs)
       return every
     }
-    if (posted.content && this.#caution !== "bare") {
-      log.warn({ shard: this.#shard, error: posted.error }, "lines of the audit were refused; they go one by one")
-      this.#caution = this.#caution === "none" ? "single" : "bare"
-      return every
-    }
+    if (posted.content) return this.#refused(batch, posted.error)
     this.#fails += 1
     log.error(
       { shard: this.#shard, error: posted.error },
@@ -184,33 +185,68 @@ class ShardAudit {
     return Math.min(1000 * 2 ** Math.min(this.#fails, 6), 60_000)
   }
 
+  /** These very lines are refused. A number is never left out without an error in the log that has its fact. */
+  async #refused({ told, reached }: Batch, error: string): Promise<number> {
+    const { log, every = EVERY } = this.#options
+    const about = { shard: this.#shard, error }
+    if (this.#caution !== "plain") {
+      this.#caution = MORE_CAUTION[this.#caution]
+      if (this.#caution !== "plain") log.warn(about, "lines of the audit were refused; they go one by one")
+      else
+        told.forEach((one) => log.error({ ...about, ...one }, "a line of the audit can't be shown: the fact is here"))
+      return every
+    }
+    this.#refusals += 1
+    if (this.#refusals < PLAIN_TRIES) return 1000 * this.#refusals
+    told.forEach((one) =>
+      log.error({ ...about, ...one }, "a line of the audit is not in the channel: the fact is here"),
+    )
+    await this.#passed(reached, "single")
+    return every
+  }
+
+  /** Goes on behind what was posted, or given up. */
+  async #passed(reached: Reached, caution: Caution): Promise<void> {
+    this.#fails = 0
+    this.#refusals = 0
+    this.#caution = caution
+    const { owner } = this.#options
+    const kept = await this.#store.outbox.advance(this.#shard, owner, fieldsOf(reached), reached.cursor)
+    if (!kept) this.#leasedUntil = 0
+  }
+
   /** As many lines as fit into one message, and how far they bring us. */
   async #batch(from: Reached, entries: readonly Outgoing[]): Promise<Batch> {
     const showsArgs = await this.#channel.showsArgs().catch(() => false)
-    const batch: Batch = { lines: [], reached: from }
+    const batch: Batch = { lines: [], told: [], reached: from }
     let room = ROOM
     for (const { entry, run, fact: text } of entries) {
       const fact = JSON.parse(text) as Fact
       const lines = batch.reached.lines + 1
       const number = this.#store.shards === 1 ? String(lines) : `${this.#shard}.${lines}`
-      const line =
-        this.#caution === "bare"
-          ? bareLine(number, fact)
-          : lineOf(number, fact, await this.#beside(run, fact, showsArgs))
+      const line = await this.#line(number, fact, () => this.#beside(run, fact, showsArgs))
       room -= cost(line)
       if (room < 0 && batch.lines.length > 0) break
       batch.lines.push(line)
+      batch.told.push({ number, fact })
       batch.reached = { ...batch.reached, cursor: entry, lines, root: fold(batch.reached.root, fact) }
     }
-    return this.#withCheckpoint(batch)
+    // A line that may be refused goes alone, so that it is clear which one was.
+    return this.#caution === "none" ? this.#withCheckpoint(batch) : batch
   }
 
-  async #withCheckpoint({ lines, reached }: Batch): Promise<Batch> {
+  async #line(number: string, fact: Fact, beside: () => Promise<Beside>): Promise<string> {
+    if (this.#caution === "plain") return plainLine(number)
+    return this.#caution === "bare" ? bareLine(number, fact) : lineOf(number, fact, await beside())
+  }
+
+  async #withCheckpoint({ lines, told, reached }: Batch): Promise<Batch> {
     const now = await this.#store.now()
-    if (reached.checkpointAt === 0) return { lines, reached: { ...reached, checkpointAt: now } }
+    if (reached.checkpointAt === 0) return { lines, told, reached: { ...reached, checkpointAt: now } }
     const many = reached.lines - reached.checkpoint >= (this.#options.checkpointEvery ?? CHECKPOINT_EVERY)
-    if (!many && now - reached.checkpointAt < CHECKPOINT_AFTER) return { lines, reached }
+    if (!many && now - reached.checkpointAt < CHECKPOINT_AFTER) return { lines, told, reached }
     return {
+      told,
       lines: [...lines, checkpointLine(this.#shard, reached.lines, reached.root)],
       reached: { ...reached, checkpoint: reached.lines, checkpointAt: now },
     }

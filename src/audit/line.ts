@@ -43,6 +43,9 @@ export function lineOf(number: string, fact: Fact, beside: Beside = {}): string 
 export const bareLine = (number: string, fact: Fact): string =>
   `#${number} · ${utcSeconds(fact.at)} · ${fact.what} · via ${fact.via} · run ${word(fact.run)} fact ${fact.n} ${fact.hash}`
 
+/** For one that is refused even so: it holds its number's place. */
+export const plainLine = (number: string): string => `#${number} · (this line could not be shown)`
+
 /** The shard's state after so many lines: whoever keeps the journal can compute the same root. */
 export const checkpointLine = (shard: number, lines: number, root: string): string =>
   `checkpoint · shard ${shard} · ${lines} lines · root ${root}`

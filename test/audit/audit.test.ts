@@ -176,6 +176,10 @@ async function rig(): Promise<Rig> {
 const numbers = (lines: readonly string[]): number[] =>
   lines.flatMap((line) => (line.startsWith("#") ? [Number.parseInt(line.slice(1), 10)] : []))
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
+const errors = (logged: readonly string[]): Record<string, unknown>[] =>
+  logged
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ level }) => level === "error" || level === 50)
 const factsOf = async (store: Store, id: string): Promise<Fact[]> =>
   (await store.facts(id)).map((text) => JSON.parse(text) as Fact)
 
@@ -390,6 +394,49 @@ describe("an audit that is interrupted", () => {
     expect(numbers(bot.lines())).toEqual([1, 2])
     expect(bot.lines()[0]).toMatch(/^#1 · [^·]* UTC · started · via command · run \S+ fact 1 [0-9a-f]{64}$/)
     expect(bot.lines()[1]).toContain("run shown")
+  })
+
+  test("a line that is refused even as a bare one leaves its number in the channel, and its fact in the log", async () => {
+    const bot = await rig()
+    const id = await bot.begin("first")
+    const [first, second] = await factsOf(bot.store, id)
+    bot.start({
+      post: (lines) =>
+        lines.some((line) => line.includes("fact 1 "))
+          ? Promise.resolve({ kind: "failed", error: "invalid_blocks", content: true })
+          : bot.channel.post(lines),
+    })
+    await bot.drained()
+    expect(bot.lines()[0]).toBe("#1 · (this line could not be shown)")
+    expect(numbers(bot.lines())).toEqual([1, 2])
+    expect(bot.lines()[1]).toContain(`fact 2 ${second?.hash.slice(0, 12)}`)
+    expect(errors(bot.logged)).toMatchObject([{ number: "1", fact: { hash: first?.hash }, error: "invalid_blocks" }])
+  })
+
+  test("a line that is refused whatever stands in it is tried three times, told to the log, and holds up no other", async () => {
+    const bot = await rig()
+    const id = await bot.begin("first")
+    const [first] = await factsOf(bot.store, id)
+    let plain = 0
+    bot.start({
+      post: (lines) => {
+        if (lines[0]?.includes("could not be shown")) plain += 1
+        return lines.some((line) => line.startsWith("#1 "))
+          ? Promise.resolve({ kind: "failed", error: "invalid_blocks", content: true })
+          : bot.channel.post(lines)
+      },
+    })
+    await bot.drained()
+    expect(plain).toBe(3)
+    expect(numbers(bot.lines())).toEqual([2])
+    expect(errors(bot.logged).at(-1)).toMatchObject({
+      number: "1",
+      fact: { hash: first?.hash },
+      msg: expect.stringContaining("not in the channel") as string,
+    })
+    // The root counts it, so that a checkpoint shows what is missing.
+    const reached = await bot.store.outbox.audit(0)
+    expect(reached).toMatchObject({ lines: "2" })
   })
 
   test("two processes write each line once", async () => {
