@@ -92,7 +92,7 @@ export function expire(run: Run, now: number): Step | undefined {
   for (const ask of overdue) {
     const note =
       ask.shownAt === undefined
-        ? `the card could not be delivered before ${utc(ask.expiresAt)}`
+        ? `the card is not known to have been delivered before ${utc(ask.expiresAt)}`
         : `nobody answered before ${utc(ask.expiresAt)}`
     next = settled(next, ask, { ok: false, reason: "expired", via: "timer", at: now, cause: `timer:${ask.id}` })
     Object.assign(texts, answerText({ id: ask.id, ok: false, data: { note }, reason: "expired" }))

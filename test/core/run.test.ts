@@ -74,7 +74,7 @@ describe("an ask", () => {
     expect(JSON.parse(late.step?.texts["answer:ask-1-1"] ?? "")).toEqual({
       id: "ask-1-1",
       ok: false,
-      data: { note: "the card could not be delivered before 1970-01-01 00:01 UTC" },
+      data: { note: "the card is not known to have been delivered before 1970-01-01 00:01 UTC" },
       reason: "expired",
     })
   })

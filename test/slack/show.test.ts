@@ -227,7 +227,7 @@ describe("a settled ask", () => {
     expect(bot.cards()).toHaveLength(1)
     expect(buttonsOf(bot.cards()[0])).toEqual([])
     const expired = (await bot.store.facts(id)).map((fact) => JSON.parse(fact) as { what: string; note?: string })
-    expect(expired.find(({ what }) => what === "expired")?.note).toContain("could not be delivered")
+    expect(expired.find(({ what }) => what === "expired")?.note).toContain("not known to have been delivered")
   })
 })
 
