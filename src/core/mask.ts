@@ -133,6 +133,20 @@ const USER_FLAG =
 const SQL = /identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)\s{1,4}\\{0,8}["'](?<secret>[^"'\\]{1,300})/dgi
 const SSHPASS = /sshpass\s{1,4}-p\s{0,4}\\{0,8}["']?(?<secret>[^\s"'\\]{1,300})/dg
 
+/** `https://api.telegram.org/bot123456:AA…/getMe` */
+const BOT = /\/bot(?<secret>\d{5,12}:[A-Za-z0-9_-]{6,100})/dg
+
+/** A command's words up to a flag: of its own line, and no further than the next command. */
+const WORDS = String.raw`(?:[^\n;|&\\]|\\{1,32}["']){0,300}?(?<=[\s"'])`
+const NEXT = String.raw`(?:\s{1,4}|=|\\{0,32}["']\s{0,4},\s{0,4})`
+const OPEN = String.raw`\\{0,32}["']?`
+/** Commands that take a password by a flag that means something else to others, up to where its value begins. */
+const COMMANDS = [
+  String.raw`(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)(?![\w.-])${WORDS}-p(?=[^\s"'\\]|["'][^\s"',\]}])`,
+  `(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm${NEXT}${OPEN}registry|az|oc)${NEXT}${OPEN}login(?![\\w.-])${WORDS}-p${NEXT}`,
+  `(?:redis|valkey|keydb)-cli(?![\\w.-])${WORDS}-a${NEXT}`,
+].map((command) => new RegExp(`(?<![A-Za-z0-9_.-])${command}`, "g"))
+
 const random = (text: string): boolean => /[\d=]/.test(text) || /[a-z][A-Z]/.test(text) || text.length > 40
 
 function enclosed(text: string): Span[] {
@@ -143,8 +157,11 @@ function enclosed(text: string): Span[] {
   return [
     ...odd,
     ...part(text, SCHEME, random),
-    ...[USERINFO, USER_TOKEN, WEBHOOK, SIGNED, HEADER, COOKIE, USER_FLAG, SQL, SSHPASS].flatMap((pattern) =>
+    ...[USERINFO, USER_TOKEN, WEBHOOK, SIGNED, HEADER, COOKIE, USER_FLAG, SQL, SSHPASS, BOT].flatMap((pattern) =>
       part(text, pattern),
+    ),
+    ...COMMANDS.flatMap((command) =>
+      [...text.matchAll(command)].flatMap((match) => valuesAt(text, match.index + match[0].length)),
     ),
     ...keyBlocks(text),
   ]
@@ -179,7 +196,7 @@ function bodyEnd(text: string, from: number): number {
 
 /** A name that says that its value is secret, as the last words of a longer one (`DB_PASSWORD`, `x-api-key`). */
 const NAMES = [
-  "pass(?:word|wd|phrase|code|wort)?", "pwd", "pgpassword", "secret", "secrets", "client[_-]?secret", "secret[_-]?(?:access[_-]?)?key", "secret[_-]?(?:id|token|value|string)",
+  "pass(?:words?|wd|phrase|code|wort)?", "pwd", "pgpassword", "secret", "secrets", "client[_-]?secret", "secret[_-]?(?:access[_-]?)?key", "secret[_-]?(?:id|token|value|string)",
   "(?:api|access|account|private|signing|encryption|master|license|shared|shared[_-]?access|storage|service[_-]?role|webhook|app|auth)[_-]?key",
   "token", "jwt", "api[_-]?token", "credentials?", "connection[_-]?string", "session[_-]?id", "otp", "pin[_-]?code", "cvv", "cvc",
 ] // prettier-ignore
@@ -188,15 +205,24 @@ const KEY = new RegExp(
   String.raw`(?<![A-Za-z0-9_.-])(?<flag>--?)?${NAME}(?![A-Za-z0-9_-])(?<close>\\{0,32}["'\x60\]]{0,2})(?<between>\s{0,4}(?:=>|:=|[:=])\s{0,4}|\s{0,4},\s{0,4}|\s{1,4})`,
   "gi",
 )
+/** `name: DB_PASSWORD` and beside it `value: …`, as lists of variables and of parameters have it. */
+const PAIR = new RegExp(
+  String.raw`(?<![A-Za-z0-9_.-])(?:name|key)${OPEN}\s{0,4}[:=]\s{0,4}${OPEN}${NAME}(?![A-Za-z0-9_.-])[\s\\,"']{1,160}value(?![A-Za-z0-9_-])${OPEN}\s{0,4}[:=]\s{0,4}`,
+  "gi",
+)
 
 /** Values of pairs: `password=x`, `"token": "x"`, also as JSON within JSON; `--token x`, `["--token","x"]`. */
 function named(text: string): Span[] {
   const spans: Span[] = []
-  for (const match of text.matchAll(KEY)) {
-    const start = match.index + match[0].length
-    if (start < (spans.at(-1)?.[1] ?? 0) || !takesValue(match)) continue
-    const span = valueAt(text, start)
-    if (span && isSecret(text.slice(...span), match)) spans.push(span)
+  for (const pattern of [KEY, PAIR]) {
+    let done = 0
+    for (const match of text.matchAll(pattern)) {
+      const start = match.index + match[0].length
+      if (start < done || (pattern === KEY && !takesValue(match))) continue
+      const secrets = valuesAt(text, start).filter((span) => isSecret(text.slice(...span), match))
+      spans.push(...secrets)
+      done = secrets.at(-1)?.[1] ?? done
+    }
   }
   return spans
 }
@@ -212,7 +238,28 @@ const UNQUOTED = /[^\s,;&"'`<>(){}[\]\\|]+/y
 
 /** A variable, in a shell, a template or a workflow: it names a secret and doesn't hold it. */
 const PLACEHOLDER =
-  /(?:\$\{[A-Za-z_][^{}"'`\s]{0,100}\}|\$\{?\{\{?[^{}"'`]{1,100}\}\}|\{\{[^{}"'`]{1,100}\}\}|\$[A-Za-z_]\w{0,100}|%[A-Za-z_]\w{0,100}%)(?=[\s,;&"'`<>)\]}\\|]|$)/y
+  /(?:\$\([A-Za-z_]\w{0,100}\)|\$\{[A-Za-z_][^{}"'`\s]{0,100}\}|\$\{?\{\{?[^{}"'`]{1,100}\}\}|\{\{[^{}"'`]{1,100}\}\}|\$[A-Za-z_]\w{0,100}|%[A-Za-z_]\w{0,100}%)(?=[\s,;&"'`<>)\]}\\|]|$)/y
+
+const GAP = /(?:[\s,]|\\{1,32}\s)*/y
+
+/** The value that begins there; of a list all those in quotes. */
+function valuesAt(text: string, start: number): Span[] {
+  const spans: Span[] = []
+  if (text[start] !== "[") {
+    const span = valueAt(text, start)
+    return span ? [span] : []
+  }
+  for (let at = start + 1; ;) {
+    GAP.lastIndex = at
+    at += GAP.exec(text)?.[0].length ?? 0
+    OPENING.lastIndex = at
+    const quote = OPENING.exec(text)?.[0]
+    if (quote === undefined) return spans
+    const span = valueAt(text, at)
+    if (span) spans.push(span)
+    at = closing(text, quote, at + quote.length) + quote.length
+  }
+}
 
 function valueAt(text: string, start: number): Span | undefined {
   OPENING.lastIndex = start
