@@ -39,16 +39,15 @@ local have = redis.call('HMGET', run, 'head', 'owner', 'until')
 local rev, token = string.match(have[1] or '0', '^(%d+) ?(%S*)')
 rev = tonumber(rev)
 
-local function reply(word)
+local function reply(word, taken)
   local wanted, log = {}, {}
   local count = tonumber(ARGV[17])
   if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
   if ARGV[9] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
-  local taken = takes and redis.call('HGET', run, 'claim') == ARGV[3]
   return {word, now, expected + 1, wanted, log, taken and 1 or 0}
 end
 
-if token == ARGV[3] then return reply('yours') end
+if token == ARGV[3] then return reply('yours', takes and redis.call('HGET', run, 'claim') == token) end
 if owner ~= '' and not takes and have[2] ~= owner then return {'not owner', now} end
 if rev ~= expected then return {'conflict', now, rev, redis.call('HGET', run, 'state')} end
 local limit = tonumber(ARGV[4])
@@ -109,4 +108,4 @@ for i = first[14], first[15] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], AR
 for i = first[15], first[16] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
 for i = first[16], first[17] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
 if ARGV[8] == '1' then redis.call('ZADD', KEYS[5], now, id) end
-return reply('done')
+return reply('done', takes and not leased)
