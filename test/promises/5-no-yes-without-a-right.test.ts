@@ -106,6 +106,31 @@ describe.concurrent("a press of somebody who may not", () => {
     expect(it.executions()).toEqual([])
   })
 
+  test("who asked for the run and is not listed sees no masked value either; an approver who asked does", async ({
+    onTestFinished,
+  }) => {
+    const password = "correct-horse-9"
+    const it = await Team.during(onTestFinished, {
+      scripts: { mine: wanting("restart", { password }), hers: wanting("restart", { password }) },
+    })
+    const { workspace } = it.slack
+    await it.bot()
+    const sees = (user: string) =>
+      workspace.ephemerals(user).some(({ blocks }) => JSON.stringify(blocks).includes(password))
+    const run = await it.begin("mine")
+    await it.click(REQ, await it.cardOf(run), "reveal")
+    await it.hears(REQ, "Not shown. You are not among those who may see the masked values.")
+    expect(await refusals(it, run)).toEqual([`T1/${REQ} reveal: not listed click`])
+    expect(sees(REQ)).toBe(false)
+    const hers = await it.begin("hers", APP1)
+    await it.click(APP1, await it.cardOf(hers), "reveal")
+    await until(
+      () => sees(APP1),
+      () => "the values, for one of those who decide",
+    )
+    expect((await it.facts(hers)).filter(({ what }) => what === "revealed")).toHaveLength(1)
+  })
+
   test.for<[string, boolean | string, string, string]>([
     ["is enough where the rule says so", true, APP1, OUT],
     ["is the only one that counts where they alone confirm", "confirm", REQ, APP1],
