@@ -123,7 +123,8 @@ async function start(
       )
       return { step, outcome: "started" as const }
     },
-    { notAfterMs: PATIENCE, confirm: true },
+    // Whether it exists is seen by the commit itself.
+    { notAfterMs: PATIENCE, confirm: true, known: "none" },
   )
   if (applied.kind !== "applied") return unapplied(applied)
   return applied.outcome === "started" ? { about: "started" } : undefined
