@@ -332,21 +332,20 @@ export function doubted(
 ): Step | undefined {
   let all: Step | undefined
   for (const call of run.calls) {
-    const { attempt, ...rest } = call
-    if (!attempt || !isUnderway(call, run)) continue
-    const current: Run = all?.run ?? run
-    if (call.effects !== "once" && !run.cancelled) {
-      all = merge(all, step(withCall(current, { ...rest, state: "ready" }), now, []))
-      continue
-    }
-    const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call.tool)
-    const request = how.mint(call)
-    all = merge(all, raise(current, call, { request, from: "doubt", rule }, now)) ?? all
-    // Nothing is run again in a cancelled run, so there is nothing to decide: the outcome is unknown, and is called so.
-    if (run.cancelled && all)
-      all = merge(all, withdrawn(all.run, request.id, "the run was cancelled while it ran", now))
+    if (call.attempt && isUnderway(call, run)) all = merge(all, lost(all?.run ?? run, call, how, now))
   }
   return all
+}
+
+/** Nothing is run again in a cancelled run, so there is nothing to decide there: the outcome is unknown, and is called so. */
+function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
+  const { attempt: _attempt, ...rest } = call
+  if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
+  const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call.tool)
+  const request = how.mint(call)
+  const asked = raise(run, call, { request, from: "doubt", rule }, now)
+  if (!run.cancelled) return asked
+  return merge(asked, withdrawn(asked.run, request.id, "the run was cancelled while it ran", now)) ?? asked
 }
 
 /** Whether this very call was refused `limit` times already in this run. */
