@@ -74,7 +74,7 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
   const began = performance.now()
   const callId = `${held.run().id}.${call.id}`
   const running = runTool(tool, args, { signal, callId, attempt: attempt.id, ...answered })
-  const result = (await unlessDeaf(running, signal)) ?? DEAF
+  const result = (await unlessDeaf(held, running, signal)) ?? DEAF
   const ms = performance.now() - began
   const raised = suspensionOf(result)
   if (raised === undefined) {
@@ -86,17 +86,26 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
   return suspend(held, agent, how, raised.request, ms)
 }
 
-/** ms that a tool which was told to stop has for ending. */
+/** ms that a tool has for ending when its run was cancelled. */
 const GRACE = 5000
 
 const DEAF = failure("outcome unknown: it was told to stop and did not end; whether it took effect is not known")
 
-/** What the tool came to; undefined when it was told to stop and doesn't: nobody waits for it any more. */
-async function unlessDeaf(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult | undefined> {
+/**
+ * What the tool came to; undefined when its run was cancelled and it doesn't end. Stopped for another reason (a lease that
+ * was lost) it is waited for: whatever it comes to is the answer to the doubt about it.
+ */
+async function unlessDeaf(
+  held: Held,
+  running: Promise<ToolResult>,
+  signal: AbortSignal,
+): Promise<ToolResult | undefined> {
   let timer: NodeJS.Timeout | undefined
   let stop = (): void => undefined
   const deaf = new Promise<undefined>((resolve) => {
-    stop = () => (timer = setTimeout(() => resolve(undefined), GRACE))
+    stop = () => {
+      if (held.run().cancelled) timer = setTimeout(() => resolve(undefined), GRACE)
+    }
     if (signal.aborted) stop()
     else signal.addEventListener("abort", stop, { once: true })
   })
