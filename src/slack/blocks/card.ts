@@ -146,7 +146,7 @@ function doubtful(view: CardView): KnownBlock {
       code(clip(oneLine(ask.tool), 100)),
       " was started, and whoever ran it stopped before its result arrived. It may have run wholly, in part or not at all.",
       ...since,
-      " Please look where it would have left its mark, and then say what is true. It will not run again by itself.",
+      " Check whether it took effect, then press what is true. It will not run again by itself.",
     ),
   )
 }
