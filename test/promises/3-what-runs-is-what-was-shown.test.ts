@@ -107,7 +107,7 @@ describe.concurrent("the args of a call", () => {
   })
 
   test("that are too long for a card stand whole in the thread before there is a yes", async ({ onTestFinished }) => {
-    const command = `echo ok ${"and on ".repeat(1500)}${" ".repeat(4000)}; rm -rf /data`
+    const command = `echo ok ${"and on ".repeat(1100)}${" ".repeat(4000)}; rm -rf /data`
     const it = await Team.during(onTestFinished, { scripts: { long: wanting("restart", { command }) } })
     await it.bot()
     const run = await it.begin("long")
