@@ -45,7 +45,7 @@ const MODEL_RETRIES = 8
 const TURN_TIMEOUT = 180_000
 
 /** The policy of whatever no rule says otherwise about. */
-export function defaultsOf(config: Config): Rule {
+function defaultsOf(config: Config): Rule {
   const { approvers, selfApproval, expiresIn, startWithin } = config
   return { approvers, selfApproval, expiresIn, startWithin }
 }
