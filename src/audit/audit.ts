@@ -3,6 +3,7 @@
  * goes on where it, or another process, stopped. It knows no Slack: how lines are posted is given.
  */
 import type { Fact } from "../core/fact.ts"
+import { NewerFormat } from "../core/run.ts"
 import type { Step } from "../core/run.ts"
 import type { Log } from "../log.ts"
 import type { Outgoing } from "../store/outbox.ts"
@@ -259,8 +260,19 @@ class ShardAudit {
       return args === undefined ? {} : { args }
     }
     if (fact.what !== "started") return {}
-    const [prompt] = await this.#store.texts(run, ["prompt"])
+    const [whole] = await this.#store.texts(run, ["prompt"])
+    const prompt = whole ?? (await this.#title(run))
     return prompt === undefined ? {} : { prompt }
+  }
+
+  /** What was asked for, where that is all of it. */
+  async #title(run: string): Promise<string | undefined> {
+    try {
+      return (await this.#store.load(run))?.run.title
+    } catch (error) {
+      if (error instanceof NewerFormat) return undefined
+      throw error
+    }
   }
 
   async #leased(): Promise<boolean> {

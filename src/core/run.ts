@@ -113,7 +113,7 @@ export interface Run {
   cause: string
   requester: Person
   channel: string
-  /** The first line of what was asked for, masked, at most 150 characters; the whole is the text `prompt`. */
+  /** The first line of what was asked for, masked, at most 150 characters; the whole, where it is more, is the text `prompt`. */
   title: string
   at: number
   /** ms that an ended run is kept. */

@@ -27,6 +27,7 @@ export function begin(
   },
   now: number,
 ): Step {
+  const title = titleOf(how.prompt)
   const run: Run = {
     format: FORMAT,
     seal: "plain",
@@ -34,7 +35,7 @@ export function begin(
     cause: how.cause,
     requester: how.requester,
     channel: how.channel,
-    title: titleOf(how.prompt),
+    title,
     at: now,
     keep: how.keep,
     rooted: how.rooted,
@@ -46,7 +47,7 @@ export function begin(
     facts: { n: 0, hash: "" },
   }
   return step(run, now, [{ what: "started", via: how.via, by: how.requester, cause: how.cause }], {
-    texts: { prompt: how.prompt },
+    texts: how.prompt === title ? {} : { prompt: how.prompt },
     append: how.transcript,
     slots: [{ name: "root", data: "{}" }, ...(how.slots ?? [])],
     show: "cards",

@@ -250,6 +250,8 @@ describe("a run", () => {
     const { run, texts } = begin({ ...how, prompt, rooted: false, transcript: [] }, 1000)
     expect(run.title).toBe(title)
     expect(texts["prompt"]).toBe(prompt)
+    const named = begin({ ...how, prompt: "restart web", rooted: false, transcript: [] }, 1000)
+    expect([named.run.title, named.texts]).toEqual(["restart web", {}])
   })
 
   test("ends with the model's last words, and is due for deletion after its keep", () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { FORMAT, type Run, type Step, step } from "../../src/core/run.ts"
 import { type Store, type Applied, type Change } from "../../src/store/store.ts"
 import { freshPrefix, redisUrl, startRedis } from "../redis.ts"
-import { ARGS, asking, beginning, clicking, freshId, HOUR, marking, marks, openStore } from "./runs.ts"
+import { ARGS, asking, beginning, clicking, freshId, HOUR, marking, marks, openStore, PROMPT } from "./runs.ts"
 
 const prefix = freshPrefix()
 let store: Store
@@ -67,7 +67,7 @@ describe("a commit", () => {
       '{"role":"assistant","content":"…"}',
     ])
     expect(await store.texts(id, ["prompt", "args:1.1", "why:1", "nothing"])).toEqual([
-      "restart the web server",
+      PROMPT,
       ARGS,
       "I would like to restart it.",
       undefined,
@@ -117,7 +117,7 @@ describe("a commit", () => {
     const id = await begun()
     const want = { want: ["prompt", "new", "none"], wantLog: true }
     const changed = applied(await store.apply(id, writing({ texts: { new: "n" }, append: ["2"] }), want))
-    expect(changed.wanted).toEqual(["restart the web server", "n", undefined])
+    expect(changed.wanted).toEqual([PROMPT, "n", undefined])
     expect(changed.log).toEqual(['{"role":"user","content":"restart web"}', "2"])
     const same = applied(await store.apply(id, () => ({ outcome: 1 }), want))
     expect(same).toMatchObject({ wanted: changed.wanted, log: changed.log, revision: 2 })
@@ -326,7 +326,7 @@ describe("what stands in Redis", () => {
     applied(await other.apply(id, beginning(id, "another bot's")))
     applied(await other.apply(id, marking("m")))
     expect(marks((await store.load(id))?.run)).toBe(0)
-    expect(await store.texts(id, ["prompt"])).toEqual(["restart the web server"])
+    expect(await store.texts(id, ["prompt"])).toEqual([PROMPT])
     await other.close()
   })
 

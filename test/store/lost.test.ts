@@ -4,7 +4,7 @@ import { step } from "../../src/core/run.ts"
 import type { Store } from "../../src/store/store.ts"
 import { type Proxy, startProxy } from "../fakes/proxy.ts"
 import { freshPrefix, redisUrl, startRedis, type TestRedis } from "../redis.ts"
-import { asking, beginning, clicking, freshId, marking, marks, openStore } from "./runs.ts"
+import { asking, beginning, clicking, freshId, marking, marks, openStore, PROMPT } from "./runs.ts"
 
 const closing: (() => Promise<unknown> | void)[] = []
 afterEach(async () => {
@@ -46,7 +46,7 @@ describe("a commit whose reply is lost", () => {
       kind: "applied",
       outcome: "marked",
       revision: 2,
-      wanted: ["restart the web server"],
+      wanted: [PROMPT],
     })
     expect(result.kind === "applied" && result.log).toHaveLength(1)
     expect(await store.load(id)).toMatchObject({ revision: 2, run: { refusals: { click: 1 } } })

@@ -21,9 +21,12 @@ export async function openStore(options: Partial<StoreOptions> = {}): Promise<St
 
 const base = { keep: 30 * 86_400_000, rooted: true, via: "command" as const, channel: "C_OPS" }
 
+/** Of two lines: what is its own title is not stored twice. */
+export const PROMPT = "restart the web server\nplease"
+
 /** Creates a run, recognised by its trigger. */
 export const beginning =
-  (id: string, prompt = "restart the web server", transcript = ['{"role":"user","content":"restart web"}']) =>
+  (id: string, prompt = PROMPT, transcript = ['{"role":"user","content":"restart web"}']) =>
   (run: Run | undefined, now: number): Change<"started" | "known"> =>
     run
       ? { outcome: "known" }
