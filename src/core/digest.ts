@@ -29,6 +29,14 @@ export function sha256(text: string): string {
   return hash("sha256", text, "hex")
 }
 
+/** A digest as it is stored: in 43 characters. Any other text stays as it is. */
+export const shortened = (digest: string): string =>
+  /^[0-9a-f]{64}$/.test(digest) ? Buffer.from(digest, "hex").toString("base64url") : digest
+
+/** A stored digest in hex again. */
+export const lengthened = (stored: string): string =>
+  /^[\w-]{43}$/.test(stored) ? Buffer.from(stored, "base64url").toString("hex") : stored
+
 export type Parsed = { ok: true; value: Record<string, unknown> } | { ok: false; error: string }
 
 /**

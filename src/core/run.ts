@@ -4,6 +4,7 @@
  */
 import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
 import { chain } from "./fact.ts"
+import { lengthened, shortened } from "./digest.ts"
 import type { Rule } from "./policy.ts"
 
 /** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
@@ -158,18 +159,43 @@ export class NewerFormat extends Error {
   override name = "NewerFormat"
 }
 
-/** The state as it is stored: what an ask says of its call's tool and args is not said twice, for what a parked run costs. */
+/**
+ * The state as it is stored. For what a parked run costs, nothing is said twice (an ask's tool and args are its call's),
+ * nothing that is mostly the same, and digests are shortened. `readRun` takes the whole spelling as well.
+ */
 export function writeRun(run: Run): string {
-  if (run.asks.length === 0) return JSON.stringify(run)
-  const asks = run.asks.map((ask): StoredAsk => {
-    const call = callOf(run, ask.call)
-    const { tool, digest, ...rest } = ask
-    return call?.tool === tool && call.digest === digest ? rest : ask
+  const calls = run.calls.map((call) => ({
+    ...call,
+    effects: call.effects === "once" ? undefined : call.effects,
+    digest: shortened(call.digest),
+  }))
+  const asks = run.asks.map((ask) => {
+    const { tool, digest } = theirs(run.calls, ask.call)
+    return {
+      ...ask,
+      tool: ask.tool === tool ? undefined : ask.tool,
+      digest: ask.digest === digest ? undefined : shortened(ask.digest),
+      from: ask.from === "guard" ? undefined : ask.from,
+      kind: ask.kind === "approval" ? undefined : ask.kind,
+      version: ask.version === 1 ? undefined : ask.version,
+      expiresAt: ask.expiresAt === ask.at + ask.rule.expiresIn ? undefined : ask.expiresAt,
+    }
   })
-  return JSON.stringify({ ...run, asks })
+  const seal = run.seal === "plain" ? undefined : run.seal
+  const refusals = Object.keys(run.refusals).length === 0 ? undefined : run.refusals
+  return JSON.stringify({
+    ...run,
+    seal,
+    calls,
+    asks,
+    refusals,
+    facts: { ...run.facts, hash: shortened(run.facts.hash) },
+  })
 }
 
-type StoredAsk = Omit<Ask, "tool" | "digest"> & Partial<Ask>
+type StoredRun = Omit<Run, "calls" | "asks"> & { calls: StoredCall[]; asks: StoredAsk[] }
+type StoredCall = Omit<Call, "effects"> & Partial<Call>
+type StoredAsk = Omit<Ask, "tool" | "digest" | "from" | "kind" | "version" | "expiresAt"> & Partial<Ask>
 
 /** Reads a stored state. Throws NewerFormat, or an Error when the text is no run. */
 export function readRun(text: string): Run {
@@ -178,8 +204,15 @@ export function readRun(text: string): Run {
     throw new Error("the stored state is no run")
   }
   if (run.format > FORMAT) throw new NewerFormat(`the run has format ${run.format}, this release reads up to ${FORMAT}`)
-  const { asks, ...rest } = run as Omit<Run, "asks"> & { asks: StoredAsk[] }
-  return { ...rest, asks: asks.map((ask) => ({ ...theirs(rest.calls, ask.call), ...ask })) }
+  const stored = run as StoredRun
+  const calls = stored.calls.map((call): Call => ({ effects: "once", ...call, digest: lengthened(call.digest) }))
+  const asks = stored.asks.map((ask): Ask => {
+    const { tool, digest } = theirs(calls, ask.call)
+    const usual = { tool, from: "guard", kind: "approval", version: 1, expiresAt: ask.at + ask.rule.expiresIn } as const
+    return { ...usual, ...ask, digest: ask.digest === undefined ? digest : lengthened(ask.digest) }
+  })
+  const facts = { ...stored.facts, hash: lengthened(stored.facts.hash) }
+  return { ...stored, seal: "plain", refusals: stored.refusals ?? {}, calls, asks, facts }
 }
 
 function theirs(calls: readonly Call[], id: string): Pick<Ask, "tool" | "digest"> {

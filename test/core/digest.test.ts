@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { canonical, parseExact, sha256 } from "../../src/core/digest.ts"
+import { canonical, lengthened, parseExact, sha256, shortened } from "../../src/core/digest.ts"
 
 describe("canonical", () => {
   test("sorts keys by code unit and spells numbers as RFC 8785 does", () => {
@@ -94,4 +94,14 @@ describe("parseExact", () => {
     const read = parseExact(raw)
     expect(read.ok ? "" : read.error).toMatch(words)
   })
+})
+
+test("a digest is stored in 43 characters, and anything else as it is", () => {
+  const digest = sha256("x")
+  expect(shortened(digest)).toHaveLength(43)
+  expect(lengthened(shortened(digest))).toBe(digest)
+  expect(lengthened(digest)).toBe(digest)
+  for (const text of ["", "another", "d".repeat(63), digest.toUpperCase()]) {
+    expect([shortened(text), lengthened(text)]).toEqual([text, text])
+  }
 })

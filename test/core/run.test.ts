@@ -3,8 +3,9 @@ import * as fc from "fast-check"
 import { cancel, cancelled, expire, raise, settle, shown } from "../../src/core/ask.ts"
 import type { Attempted } from "../../src/core/ask.ts"
 import { brokenAt } from "../../src/core/fact.ts"
+import { sha256 } from "../../src/core/digest.ts"
 import { indexesOf, needsOf, openAsks, readRun, NewerFormat, wakeAt, writeRun } from "../../src/core/run.ts"
-import type { Run, Step } from "../../src/core/run.ts"
+import type { Ask, Run, Step } from "../../src/core/run.ts"
 import {
   begin,
   askedAgain,
@@ -317,6 +318,16 @@ describe("a run", () => {
     expect(readRun(writeRun(edited))).toEqual(edited)
     const odd = { ...run, calls: [] }
     expect(readRun(writeRun(odd))).toEqual(odd)
+    const rare = {
+      ...run,
+      refusals: { x: 1 },
+      calls: run.calls.map((call) => ({ ...call, digest: sha256("a"), effects: "repeatable" as const })),
+      asks: run.asks.map((ask) => ({ ...ask, digest: sha256("a"), kind: "doubt", version: 2, expiresAt: 1 })),
+    }
+    rare.asks[0] = { ...rare.asks[0], from: "doubt" } as Ask
+    expect(readRun(writeRun(rare))).toEqual(rare)
+    // As releases before this one wrote it.
+    expect(readRun(JSON.stringify(rare))).toEqual(rare)
   })
 
   test("of a newer format is handed back by name", () => {
