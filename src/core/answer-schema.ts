@@ -1,6 +1,6 @@
 /**
- * `data.schema` of a Request: which fields its Answer should have (SPEC §10). Flat fields only, and none that asks a
- * person for a credential. Knows no form and no Slack.
+ * `data.schema` of a Request: which fields its Answer should have (SPEC §10). Flat fields only, a choice of several among
+ * them, and none that asks a person for a credential. Knows no form and no Slack.
  */
 import { credentialWord } from "./credential.ts"
 import { instantOf } from "./instant.ts"
@@ -24,9 +24,37 @@ const SCHEMA_KEYS = new Set([
 ])
 const FIELD_KEYS = new Set([
   "type", "title", "description", "default", "examples", "enum", "enumNames", "minLength", "maxLength", "pattern", "format",
-  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "oneOf", "anyOf",
 ]) // prettier-ignore
-const ALLOWED = "an answer's schema has flat string, number, integer, boolean or enum fields only"
+const LIST_KEYS = new Set(["type", "title", "description", "default", "items", "minItems", "maxItems", "uniqueItems"])
+const ITEM_KEYS = new Set(["type", "enum", "enumNames", "oneOf", "anyOf"])
+const ALLOWED =
+  "an answer's schema has flat string, number, integer, boolean or enum fields, and lists of an enum, only"
+
+/** One of the values that a field can have. */
+export interface Choice {
+  value: string | number | boolean
+  /** What people read in its place. */
+  title?: string
+}
+
+/**
+ * The choices of a field, or of the items of a list: an `enum`, titled by `enumNames`, or a `oneOf` or `anyOf` of titled
+ * constants. Undefined where anything of the type may be said. Source: MCP 2025-11-25, elicitation, enum schemas.
+ */
+export function choicesOf(field: Field): Choice[] | undefined {
+  const { type, items, enum: values, enumNames: names } = field
+  if (type === "array") return isRecord(items) ? choicesOf(items) : undefined
+  if (Array.isArray(values)) {
+    const titles: unknown[] = Array.isArray(names) ? names : []
+    return values.map((value: Choice["value"], index) => titled(value, titles[index]))
+  }
+  const constants = field["oneOf"] ?? field["anyOf"]
+  return isTitled(constants) ? constants.map(({ const: value, title }) => ({ value, title })) : undefined
+}
+
+const titled = (value: Choice["value"], title: unknown): Choice =>
+  typeof title === "string" && title !== "" ? { value, title } : { value }
 
 /**
  * Why this schema can't be put to a person, in words that name the remedy; undefined when it can (or there is none).
@@ -97,21 +125,54 @@ function requiredFault(required: unknown, properties: Record<string, unknown>): 
 
 function fieldFault(field: unknown): string | undefined {
   if (!isRecord(field)) return "is no object"
-  const foreign = Object.keys(field).find((key) => !FIELD_KEYS.has(key) && !key.startsWith("x-"))
+  if (field["type"] === "array") return listFault(field)
+  const foreign = foreignKey(field, FIELD_KEYS)
   if (foreign !== undefined) return `uses ${JSON.stringify(foreign)}`
-  const { type, enum: choices } = field
-  if (type === undefined && choices === undefined) return "has no type"
-  if (type !== undefined && !(typeof type === "string" && TYPES.has(type))) return `has type ${JSON.stringify(type)}`
-  if (choices !== undefined && !isChoices(choices)) return "has an enum that is no list of plain values"
-  return patternFault(field["pattern"])
+  return choicesFault(field) ?? typeFault(field) ?? patternFault(field["pattern"])
+}
+
+function typeFault(field: Field): string | undefined {
+  const { type } = field
+  if (type === undefined) return choicesOf(field) === undefined ? "has no type" : undefined
+  return typeof type === "string" && TYPES.has(type) ? undefined : `has type ${JSON.stringify(type)}`
+}
+
+/** A list is a choice of several, and nothing else: no person can be asked for a list of anything. */
+function listFault(field: Field): string | undefined {
+  const { items } = field
+  if (!isRecord(items)) return "is a list without choices"
+  const foreign = foreignKey(field, LIST_KEYS) ?? foreignKey(items, ITEM_KEYS)
+  if (foreign !== undefined) return `uses ${JSON.stringify(foreign)}`
+  const fault = choicesFault(items)
+  if (fault !== undefined) return fault
+  return choicesOf(items) === undefined ? "is a list without choices" : undefined
+}
+
+const foreignKey = (schema: Field, known: ReadonlySet<string>): string | undefined =>
+  Object.keys(schema).find((key) => !known.has(key) && !key.startsWith("x-"))
+
+function choicesFault(field: Field): string | undefined {
+  const { enum: values, oneOf, anyOf } = field
+  if (values !== undefined && !isChoices(values)) return "has an enum that is no list of plain values"
+  if ((oneOf !== undefined && !isTitled(oneOf)) || (anyOf !== undefined && !isTitled(anyOf))) {
+    return `uses ${oneOf === undefined ? '"anyOf"' : '"oneOf"'} for more than titled constants`
+  }
+  return undefined
 }
 
 function isChoices(choices: unknown): boolean {
-  return (
-    Array.isArray(choices) &&
-    choices.length > 0 &&
-    choices.every((choice) => ["string", "number", "boolean"].includes(typeof choice))
-  )
+  return Array.isArray(choices) && choices.length > 0 && choices.every(isPlain)
+}
+
+const isPlain = (value: unknown): value is Choice["value"] => ["string", "number", "boolean"].includes(typeof value)
+
+function isTitled(constants: unknown): constants is { const: Choice["value"]; title: string }[] {
+  const isOne = (one: unknown): boolean =>
+    isRecord(one) &&
+    isPlain(one["const"]) &&
+    typeof one["title"] === "string" &&
+    Object.keys(one).every((key) => key === "const" || key === "title")
+  return Array.isArray(constants) && constants.length > 0 && constants.every(isOne)
 }
 
 function patternFault(pattern: unknown): string | undefined {
@@ -122,7 +183,7 @@ function patternFault(pattern: unknown): string | undefined {
 
 /** Choices and yes/no fields can't carry a secret; everything that is typed can. */
 function credentialIn(name: string, field: Field): string | undefined {
-  if (field["type"] === "boolean" || field["enum"] !== undefined) return undefined
+  if (field["type"] === "boolean" || choicesOf(field) !== undefined) return undefined
   if (field["format"] === "password") return 'format "password"'
   const numeric = field["type"] !== "string"
   return [name, field["title"], field["description"]]
@@ -133,14 +194,31 @@ function credentialIn(name: string, field: Field): string | undefined {
 
 function answerFault(field: Field, value: unknown, required: boolean): string | undefined {
   if (value === undefined) return required ? "is required" : undefined
-  const choices = field["enum"]
-  if (Array.isArray(choices)) {
-    return choices.includes(value) ? undefined : `must be one of ${choices.map(String).join(", ")}`
-  }
+  const choices = choicesOf(field)?.map((choice) => choice.value)
+  if (choices !== undefined) return choiceFault(field, choices, value)
   if (field["type"] === "boolean") return typeof value === "boolean" ? undefined : "must be yes or no"
   if (field["type"] === "string") return typeof value === "string" ? textFault(field, value) : "must be a text"
   return typeof value === "number" ? numberFault(field, value) : "must be a number"
 }
+
+function choiceFault(field: Field, choices: readonly unknown[], value: unknown): string | undefined {
+  const named = choices.map(String).join(", ")
+  if (field["type"] !== "array") return choices.includes(value) ? undefined : `must be one of ${named}`
+  if (!Array.isArray(value)) return "must be a list"
+  const list: unknown[] = value
+  if (!list.every((one) => choices.includes(one))) return `must be some of ${named}`
+  return countFault(field, list)
+}
+
+function countFault(field: Field, list: unknown[]): string | undefined {
+  if (field["uniqueItems"] === true && new Set(list).size < list.length) return "must not have a choice twice"
+  if (list.length < numberOf(field, "minItems", 0)) return `must have at least ${choiceCount(field["minItems"])}`
+  return list.length > numberOf(field, "maxItems", Infinity)
+    ? `must have at most ${choiceCount(field["maxItems"])}`
+    : undefined
+}
+
+const choiceCount = (n: unknown): string => `${String(n)} choice${n === 1 ? "" : "s"}`
 
 function textFault(field: Field, value: string): string | undefined {
   const length = Array.from(value).length

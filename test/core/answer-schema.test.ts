@@ -24,6 +24,10 @@ describe("an answer's schema", () => {
       },
     ],
     [form({ a: { type: "string" } }, { additionalProperties: false, title: "t" })],
+    [form({ a: { type: "string", oneOf: [{ const: "#f00", title: "Red" }], default: "#f00" } })],
+    [form({ a: { type: "array", title: "t", minItems: 1, maxItems: 2, items: { type: "string", enum: ["a", "b"] } } })],
+    [form({ a: { type: "array", uniqueItems: true, items: { anyOf: [{ const: "#f00", title: "Red" }] } } })],
+    [form({ tokens: { type: "array", items: { enum: ["bot", "user"] } } })],
   ])("is taken when flat: %j", (schema) => {
     expect(answerSchemaFault("input", schema)).toBeUndefined()
   })
@@ -35,6 +39,13 @@ describe("an answer's schema", () => {
     [{ type: "string" }, "no object"],
     [form({ a: { type: "object", properties: {} } }), "nested"],
     [form({ a: { type: "array", items: { type: "string" } } }), "a list field"],
+    [form({ a: { type: "array" } }), "a list of anything"],
+    [form({ a: { type: "array", items: { type: "array", items: { enum: ["a"] } } } }), "a list of lists"],
+    [form({ a: { type: "array", items: { enum: [] } } }), "a list without choices"],
+    [form({ a: { type: "array", items: { enum: ["a"], pattern: "a" } } }), "a list of patterns"],
+    [form({ a: { type: "array", items: { enum: ["a"] }, contains: {} } }), "a list that contains"],
+    [form({ a: { anyOf: [{ type: "string" }, { type: "null" }] } }), "anyOf"],
+    [form({ a: { type: "string", oneOf: [{ const: "a", title: "A", pattern: "x" }] } }), "oneOf with more"],
     [form({ a: {} }), "no type"],
     [form({ a: { type: ["string", "null"] } }), "several types"],
     [form({ a: { type: "null" } }), "null"],
@@ -116,6 +127,9 @@ describe("validateAnswerData", () => {
       mail: { type: "string", format: "email" },
       day: { type: "string", format: "date" },
       tag: { type: "string", pattern: "^v\\d+$" },
+      color: { type: "string", oneOf: [{ const: "#f00", title: "Red" }] },
+      hosts: { type: "array", items: { enum: ["a", "b", "c"] }, minItems: 1, maxItems: 2 },
+      days: { type: "array", items: { anyOf: [{ const: 1, title: "Mon" }] }, uniqueItems: true },
     },
     { required: ["env"] },
   )
@@ -130,6 +144,9 @@ describe("validateAnswerData", () => {
       mail: "a@b",
       day: "2026-10-01",
       tag: "v1",
+      color: "#f00",
+      hosts: ["b", "a"],
+      days: [],
     }
     expect(validateAnswerData(schema, data)).toEqual({ ok: true })
     expect(validateAnswerData(schema, { env: "prod", by: "U1" })).toEqual({ ok: true })
@@ -152,6 +169,12 @@ describe("validateAnswerData", () => {
     [{ env: "prod", mail: "nobody" }, "mail", "must be an e-mail address"],
     [{ env: "prod", day: "2026-02-30" }, "day", "must be a date such as 2026-10-01"],
     [{ env: "prod", tag: "x" }, "tag", "must match ^v\\d+$"],
+    [{ env: "prod", color: "Red" }, "color", "must be one of #f00"],
+    [{ env: "prod", hosts: [] }, "hosts", "must have at least 1 choice"],
+    [{ env: "prod", hosts: ["a", "b", "c"] }, "hosts", "must have at most 2 choices"],
+    [{ env: "prod", hosts: ["a", "d"] }, "hosts", "must be some of a, b, c"],
+    [{ env: "prod", hosts: "a" }, "hosts", "must be a list"],
+    [{ env: "prod", days: [1, 1] }, "days", "must not have a choice twice"],
   ])("%j: %s %s", (data, field, message) => {
     expect(validateAnswerData(schema, data)).toEqual({ ok: false, errors: [{ field, message }] })
   })
