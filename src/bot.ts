@@ -8,9 +8,10 @@ import { startAudit } from "./audit/audit.ts"
 import type { Agent } from "./agent/agent.ts"
 import { createModel } from "./agent/model.ts"
 import { createToolkit } from "./agent/tool.ts"
-import type { Tool } from "./agent/tool.ts"
+import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
-import type { Rule } from "./core/policy.ts"
+import { mayDecide, principalsOf } from "./core/policy.ts"
+import { asking } from "./core/rules.ts"
 import type { Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
@@ -20,7 +21,8 @@ import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
 import { Store, type Loaded } from "./store/store.ts"
-import { policyGuard, ruleFor } from "./work/guard.ts"
+import { callsOf, policyGuard, ruleFor } from "./work/guard.ts"
+import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { startWorker } from "./work/worker.ts"
 
@@ -44,30 +46,35 @@ const MODEL_RETRIES = 8
 /** ms that one model turn may take. */
 const TURN_TIMEOUT = 180_000
 
-/** The policy of whatever no rule says otherwise about. */
-function defaultsOf(config: Config): Rule {
+/** The file's rules, and the policy of whatever none of them says otherwise about. */
+function policyOf(config: Config): Policy {
   const { approvers, selfApproval, expiresIn, startWithin } = config
-  return { approvers, selfApproval, expiresIn, startWithin }
+  return { rules: config.approvals, defaults: asking({ approvers, selfApproval, expiresIn, startWithin }, config) }
 }
+
+/** Whoever gave a grant is asked about at each use: who can't be looked up may not. */
+const stillMayWith =
+  (people: People): StillMay =>
+  async ({ rule, by }, { requester }) =>
+    mayDecide(rule, requester, await people.who(by, principalsOf(rule)), true).ok
 
 function modelOf({ model }: Config, demo: () => LanguageModelV3): LanguageModelV3 {
   if (model.provider === "demo") return demo()
   return createModel(model)
 }
 
-async function agentOf({ config, tools, demo }: BotOptions): Promise<Agent> {
-  const defaults = defaultsOf(config)
+function agentOf({ config, demo }: BotOptions, tools: Toolkit, policy: Policy, stillMay: StillMay): Agent {
   return {
     model: modelOf(config, demo),
     ...(config.instructions === "" ? {} : { instructions: config.instructions }),
-    tools: await createToolkit({ extraTools: tools }),
+    tools,
     maxTurns: config.model.maxTurns,
     maxTokens: config.model.maxTokens,
     maxAsksPerTurn: config.maxAsksPerTurn,
     retries: MODEL_RETRIES,
     timeoutMs: TURN_TIMEOUT,
-    guard: policyGuard(config.approvals, defaults),
-    ruleOf: ruleFor(config.approvals, defaults),
+    guard: policyGuard(policy, stillMay),
+    ruleOf: ruleFor(policy),
   }
 }
 
@@ -87,7 +94,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
   }
   let committed: (id: string, step: Step, at: Loaded) => void = () => undefined
   try {
-    const agent = await agentOf(options)
+    const tools = await createToolkit({ extraTools: options.tools })
     const store = await Store.open({
       url: redis.url,
       prefix: redis.prefix,
@@ -108,6 +115,8 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       })
     const home = await identify(newClient())
     const people = new People(newClient(), home)
+    const policy = policyOf(config)
+    const agent = agentOf(options, tools, policy, stillMayWith(people))
     const show = startShow({ store, client: newClient(CALL_TIMEOUT), log, owner })
     stops.push(() => show.stop())
     const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
@@ -121,12 +130,14 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       worker.committed(id, at)
     }
     const { starters, channels, approvers, admins, approvals } = config
-    const deciders = [...new Set([...approvers, ...approvals.flatMap((rule) => rule.approvers ?? [])])]
+    const rules = [policy.defaults, ...approvals.map((rule) => asking(policy.defaults, rule))]
+    const deciders = [...new Set(rules.flatMap(principalsOf))]
     const app = await startApp({
       slack,
       home,
       command: config.command,
       lists: { starters, channels, approvers, admins, deciders },
+      calls: callsOf(policy, tools),
       keepEnded: redis.keepEnded,
       opening,
       store,

@@ -3,8 +3,8 @@
  * that is held in memory and the one in Redis; where it is held, and who is asked, is not known here.
  */
 import type { LanguageModelV3Message } from "@ai-sdk/provider"
-import { expire } from "../core/ask.ts"
-import { openAsks } from "../core/run.ts"
+import { remind } from "../core/remind.ts"
+import { nextFor, openAsks } from "../core/run.ts"
 import type { Call, Run } from "../core/run.ts"
 import { end, stumbled, took } from "../core/turn.ts"
 import { stepped } from "./agent.ts"
@@ -21,12 +21,12 @@ export interface Signals {
   drain?: AbortSignal
 }
 
-type Task = { do: "model" } | { do: "expire" } | { do: "call"; call: Call }
+type Task = { do: "model" } | { do: "remind" } | { do: "call"; call: Call }
 
 /** What can be done for the run now. */
 function tasksOf(run: Run, now: number): Task[] {
   if (run.ended || !run.rooted) return []
-  if (openAsks(run).some((ask) => ask.expiresAt <= now)) return [{ do: "expire" }]
+  if (openAsks(run).some((ask) => nextFor(ask) <= now)) return [{ do: "remind" }]
   if (run.calls.length === 0) return run.retry && run.retry.at > now ? [] : [{ do: "model" }]
   const open = run.calls.filter((call) => call.state === "ready" || call.state === "decided")
   return open.map((call) => ({ do: "call", call }))
@@ -87,8 +87,8 @@ async function once(held: Held, agent: Agent, task: Task, signal: AbortSignal): 
   switch (task.do) {
     case "model":
       return turn(held, agent, signal)
-    case "expire":
-      await held.apply((run, now) => stepped(expire(run, now)))
+    case "remind":
+      await held.apply((run, now) => stepped(remind(run, now)))
       return
     case "call":
       return perform(held, agent, task.call, signal)

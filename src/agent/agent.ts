@@ -12,7 +12,8 @@ import type { Turn } from "./model.ts"
 import type { Tool, Toolkit } from "./tool.ts"
 
 export type Guarded =
-  | { do: "run" }
+  /** `grant`: unasked under that grant; should it be over by then, this is what to ask. */
+  | { do: "run"; grant?: { id: string; otherwise: { request: Request; rule: Rule } } }
   | { do: "ask"; request: Request; rule: Rule }
   | { do: "result"; result: ToolResult; why: string }
 
@@ -24,6 +25,16 @@ export type Guard = (call: {
   tool: Tool
   args: string
 }) => Promise<Guarded & { args?: string }>
+
+/** A call about which something is asked that no guard asks. */
+export interface Asked {
+  run: Run
+  tool: string
+  /** Canonical text, where it is known. */
+  args?: string
+  /** The tool's own question. */
+  request?: Request
+}
 
 /** A call as an observer sees it. */
 export interface Observed {
@@ -65,8 +76,8 @@ export interface Agent {
   timeoutMs?: number
   /** What stands between a planned call and its start. */
   guard: Guard
-  /** Who answers the Requests that a tool raises, and doubts about unguarded calls. */
-  ruleOf: (tool: string) => Rule
+  /** Who answers the Requests that a tool raises, and (without one) doubts about unguarded calls. */
+  ruleOf: (asked: Asked) => Rule
   observe?: Observe
   /** Text of the model as it comes, where somebody reads along. */
   onText?: (delta: string) => void

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
-import { askOf } from "../core/run.ts"
+import { argsField, askOf } from "../core/run.ts"
 import type { Ask, Attempt, Call } from "../core/run.ts"
 import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
@@ -47,9 +47,7 @@ export async function perform(held: Held, agent: Agent, call: Call, signal: Abor
 }
 
 const textsOf = (call: Call): string[] =>
-  call.answered === undefined
-    ? [`args:${call.id}`]
-    : [`args:${call.id}`, `req:${call.answered}`, `answer:${call.answered}`]
+  call.answered === undefined ? [argsField(call)] : [argsField(call), `req:${call.answered}`, `answer:${call.answered}`]
 
 function questionOf(request?: string, answer?: string): Pick<Execution, "answered"> {
   if (request === undefined || answer === undefined) return {}
@@ -139,7 +137,7 @@ async function suspend(held: Held, agent: Agent, how: Execution, request: Reques
   const [before] = await held.texts([`req:${request.id}`])
   if (before !== undefined || !reserved(held, request.id)) return suspend(held, agent, how, renamed(request), ms)
   await agent.observe?.suspended?.({ id: call.id, ref: call.ref, tool: call.tool, args }, request, ms)
-  const rule = agent.ruleOf(call.tool)
+  const rule = agent.ruleOf({ run: held.run(), tool: call.tool, args, request })
   const asked = await held.deliver((run, now) => {
     // This very change may have been stored before.
     if (askOf(run, request.id)?.call === call.id) return { outcome: true }
@@ -152,11 +150,17 @@ async function suspend(held: Held, agent: Agent, how: Execution, request: Reques
 
 async function deliver(held: Held, agent: Agent, how: Execution, result: ToolResult, ms: number): Promise<void> {
   const { call, args, attempt } = how
-  const written = await resultOf(agent, call, args, result, ms)
+  const written = await resultOf(agent, call, args, call.edit === undefined ? result : changed(result, args), ms)
   await held.deliver((run, now) =>
     stepped(finished(run, call.id, attempt.id, written, now) ?? unmarked(run, call.id, written, now)),
   )
 }
+
+/** The model believes that its own args were executed, unless it is told. */
+const changed = (result: ToolResult, args: string): ToolResult => ({
+  ...result,
+  output: `A person changed the arguments before they were approved. Executed with: ${args}\n\n${result.output}`,
+})
 
 async function resultOf(agent: Agent, call: Call, args: string, result: ToolResult, ms: number): Promise<Result> {
   const { id, ref, tool } = call
@@ -166,7 +170,7 @@ async function resultOf(agent: Agent, call: Call, args: string, result: ToolResu
 
 /** Gives a call that won't run its result. */
 async function close(held: Held, agent: Agent, call: Call, result: ToolResult, outcome: string): Promise<void> {
-  const [args = ""] = await held.texts([`args:${call.id}`])
+  const [args = ""] = await held.texts([argsField(call)])
   const written = { ...(await resultOf(agent, call, args, result, 0)), outcome }
   await held.apply((run, now) => stepped(decided(run, call.id, written, now)))
 }

@@ -92,7 +92,7 @@ function askable(run: Run, agent: Agent, call: Looked, next: Next, asks: number)
 async function plannedAs(agent: Agent, looked: Looked, next: Next): Promise<Planned> {
   const { id, ref, tool, effects, args, digest } = looked
   const base = { ref, tool, effects, args, digest }
-  if (next.do === "run") return { ...base, next: { do: "run" } }
+  if (next.do === "run") return { ...base, next }
   if (next.do === "ask") {
     await agent.observe?.suspended?.({ id, ref, tool, args }, next.request, 0)
     return { ...base, next: { do: "ask", request: next.request, rule: next.rule } }

@@ -1,59 +1,63 @@
 /**
  * Whether every rule is about some tool, and every tool that is asked about has somebody who may say yes. It asks nobody.
  */
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
 import { alike } from "../config/forms.ts"
-import { decide, globMatches, type Rule } from "../core/policy.ts"
+import type { KnownRule } from "../config/known.ts"
+import type { Rule } from "../core/policy.ts"
+import { decide, globMatches } from "../core/rules.ts"
 import type { Finding } from "./lists.ts"
 import { fault, type Report, together, warning } from "./report.ts"
 
-type Rules = Config["approvals"]
-
-/** `tools` are the names of all tools there are. */
-export function checkRules(rules: Rules, tools: readonly string[]): Report {
+/** `tools` are the names of all tools there are; undefined when some of them can't be told. */
+export function checkRules({ approvals, at }: Known, tools: readonly string[] | undefined): Report {
   return together(
-    ...rules.map(({ tool }, index) => {
-      const where = `approvals[${index}]`
-      if (tool !== "*" && !tools.some((name) => globMatches(tool, name))) {
+    ...approvals.items.map((rule) => {
+      const { index, tool } = rule
+      if (tool === undefined) return together()
+      const where = at(["approvals", index])
+      if (tools && tool !== "*" && !tools.some((name) => globMatches(tool, name))) {
         return fault(`${where}: no tool's name is ${tool}; ${meant(tool, tools)}`)
       }
-      const earlier = rules.findIndex((rule) => covers(rule.tool, tool))
-      if (earlier < 0 || earlier >= index) return together()
-      const first = `approvals[${earlier}] (${rules[earlier]?.tool ?? ""})`
-      return fault(
-        `${where}: ${tool} never gets that far: ${first} matches it, and the first match wins. Put it first.`,
-      )
+      const earlier = approvals.items.find((one) => one.index < index && covers(one, tool))
+      if (earlier === undefined) return together()
+      const first = `approvals[${earlier.index}] (${earlier.tool ?? ""})`
+      const remedy = earlier.tool === tool ? "Take one of them out" : "Put it first, or take it out"
+      return fault(`${where}: ${tool} never gets that far: ${first} matches it, and the first match wins. ${remedy}.`)
     }),
   )
 }
 
-/** Whether the first matches all that the second does. Read as a name, a pattern stands for what it matches, but a `?` is no `*`. */
-const covers = (wide: string, narrow: string): boolean =>
-  globMatches(wide, narrow) && !(wide.includes("?") && /[*?]/.test(narrow))
+/**
+ * Whether the rule matches all that a pattern does. Read as a name, a pattern stands for what it matches, but a `?` is no
+ * `*`.
+ */
+function covers({ tool: wide }: KnownRule, narrow: string): boolean {
+  if (wide === undefined) return false
+  return wide === narrow || (globMatches(wide, narrow) && !(wide.includes("?") && /[*?]/.test(narrow)))
+}
 
 function meant(tool: string, tools: readonly string[]): string {
-  if (tools.length === 0) return "tools lists none."
+  if (tools.length === 0) return "there are no tools: put the file of that one into tools, or take the rule out."
   const bare = tool.replaceAll(/[*?]/g, "")
   const near = tools.filter((name) => alike(bare, name) || (bare.length > 2 && name.includes(bare)))
-  if (near.length > 0) return `did you mean ${near.join(" or ")}?`
+  if (near.length > 0) return `did you mean ${near.join(" or ")}? Correct it, or take the rule out.`
   const some = tools.slice(0, 10).join(", ")
-  return `there ${tools.length === 1 ? "is" : "are"} ${some}${tools.length > 10 ? ", …" : ""}.`
+  return `there ${tools.length === 1 ? "is" : "are"} ${some}${tools.length > 10 ? ", …" : ""}: put one of these, or take the rule out.`
 }
 
 /** Somebody may start what only they could approve, and may not approve because it is their own. */
 export function checkApprovable(
-  config: Config,
+  known: Known,
   tools: readonly string[],
   findings: ReadonlyMap<string, Finding>,
 ): Report {
-  const starters = usersOf(config.starters, findings)
+  const starters = known.starters.whole ? usersOf(known.starters.items, findings) : undefined
   if (starters === undefined) return together()
-  const { approvers, selfApproval, expiresIn, startWithin } = config
-  const defaults: Rule = { approvers, selfApproval, expiresIn, startWithin }
   const stuck = new Map<string, string[]>()
   for (const tool of tools) {
-    const decision = decide(config.approvals, defaults, tool)
-    const only = decision.do === "ask" ? onlyApprover(decision.rule, findings) : undefined
+    const rule = askedUnder(known, tool)
+    const only = rule && onlyApprover(rule, findings)
     if (only !== undefined && starters.has(only)) stuck.set(only, [...(stuck.get(only) ?? []), tool])
   }
   return together(
@@ -67,6 +71,27 @@ export function checkApprovable(
     }),
   )
 }
+
+/** The policy under which the tool is asked about; undefined when it isn't, or may not be. */
+function askedUnder({ approvals, approvers, selfApproval }: Known, tool: string): Rule | undefined {
+  const unread = approvals.items.findIndex(({ rule }) => rule === undefined)
+  const rules = approvals.items.slice(0, unread < 0 ? undefined : unread).flatMap(({ rule }) => rule ?? [])
+  // What could not be read may say anything: a rule that nothing is asked, an approver of whom nothing is known.
+  if (!approvals.whole) rules.push({ tool: "*", do: "allow" })
+  const decision = decide(
+    rules,
+    {
+      approvers: approvers.whole ? [...approvers.items] : [UNREAD],
+      selfApproval: selfApproval ?? true,
+      expiresIn: 0,
+      startWithin: 0,
+    },
+    { tool, args: undefined },
+  )
+  return decision.do === "ask" ? decision.rule : undefined
+}
+
+const UNREAD = "?"
 
 /** The one person who may approve under the rule, when there is just one and their own requests are not theirs to approve. */
 function onlyApprover({ approvers, selfApproval }: Rule, findings: ReadonlyMap<string, Finding>): string | undefined {

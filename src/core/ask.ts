@@ -4,18 +4,28 @@
  */
 import type { Entry, Person, Via } from "./fact.ts"
 import { instantOf } from "./instant.ts"
-import { mayCancel, mayDecide, type Denial, type Rule, type Who } from "./policy.ts"
-import { askOf, callOf, merge, openAsks, step, withAsk, withCall } from "./run.ts"
-import type { Ask, Call, DoubtChoice, Run, Settled, Step } from "./run.ts"
+import { isGrantable } from "./grant.ts"
+import { mayCancel, mayDecide, samePerson, type Denial, type Rule, type Who } from "./policy.ts"
+import { askOf, callOf, merge, openAsks, ruleOf, step, withAsk, withCall } from "./run.ts"
+import type { Ask, Call, DoubtChoice, Grant, Run, Settled, Step, Vote } from "./run.ts"
 import type { Answer, Request } from "./suspension.ts"
 
 /** What comes of an attempt to answer: nothing decided is ever re-decided, and whoever asks is told who won. */
 export type Outcome =
   | { kind: "recorded"; ask: Ask }
+  /** A yes that counts, and `missing` more that are needed. */
+  | { kind: "voted"; ask: Ask; missing: number }
+  | { kind: "voted before"; ask: Ask; missing: number }
   | { kind: "settled"; ask: Ask }
   | { kind: "changed"; ask: Ask }
   | { kind: "denied"; ask: Ask; why: Denial }
   | { kind: "choice missing"; ask: Ask }
+  /** The rule wants to know why. */
+  | { kind: "reason missing"; ask: Ask }
+  /** What the ask does not offer: a grant under a rule without one. */
+  | { kind: "not offered"; ask: Ask }
+  /** Somebody voted who was not looked up: nothing was tried. */
+  | { kind: "look again"; ask: Ask }
   | { kind: "unknown" }
 
 export interface Tried<O> {
@@ -34,7 +44,13 @@ export interface Attempted {
   /** Goes to the tool verbatim with a yes; a refusal carries `note` alone. */
   data?: Record<string, unknown>
   note?: string
+  /** The args of the version that the person saw, where people have changed them: they travel with a yes. */
+  args?: Record<string, unknown>
+  /** With a yes: the like of it may run unasked in this run for the rule's while; what that covers, by `markOf`. */
+  grant?: string
   who: Who
+  /** Those who said yes before, as they are known now: who may no longer decide counts no more. */
+  voters?: readonly Who[]
   via: Via
   /** The same over retries and redeliveries of this attempt. */
   cause: string
@@ -103,11 +119,22 @@ export function expire(run: Run, now: number): Step | undefined {
 
 function judged(run: Run, tried: Attempted, ask: Ask): Outcome | undefined {
   if (ask.settled) return { kind: "settled", ask }
-  const right = mayDecide(ask.rule, run.requester, tried.who, tried.ok)
-  if (!right.ok) return { kind: "denied", ask, why: right.why }
+  const why = deniedTo(run, ask, tried.who, tried.ok)
+  if (why !== undefined) return { kind: "denied", ask, why }
   if (ask.version !== tried.version) return { kind: "changed", ask }
   if (ask.from === "doubt" && tried.ok && tried.choice === undefined) return { kind: "choice missing", ask }
-  return undefined
+  if (tried.grant !== undefined && !(ask.from === "guard" && tried.ok && isGrantable(ask.rule)))
+    return { kind: "not offered", ask }
+  const need = tried.ok ? ask.rule.reason?.approve : ask.rule.reason?.decline
+  return need === "required" && (tried.note ?? "").trim() === "" ? { kind: "reason missing", ask } : undefined
+}
+
+/** Why the person may not say this; undefined when they may. Who changed a request does not approve it as well. */
+function deniedTo(run: Run, ask: Ask, who: Who, ok: boolean): Denial | undefined {
+  const right = mayDecide(ruleOf(ask), run.requester, who, ok)
+  if (!right.ok) return right.why
+  const edited = ok && ask.rule.edit?.votes !== true && ask.editors?.some((editor) => samePerson(editor, who.person))
+  return edited ? "own edit" : undefined
 }
 
 const refusedAs = (outcome: Outcome): string => {
@@ -148,8 +175,60 @@ function settleOpen(run: Run, tried: Attempted, now: number, { archived, repeats
   if (ask.settled?.cause === tried.cause) return { outcome: { kind: "recorded", ask } }
   const outcome = judged(run, tried, ask)
   if (outcome) return { step: refusal(run, now, tried, ask, refusedAs(outcome), repeats), outcome }
+  if (needed(ask, tried) > 1) return voted(run, tried, ask, now, repeats)
   const step = recorded(run, now, tried, ask)
   return { step, outcome: { kind: "recorded", ask: askOf(step.run, ask.id) ?? ask } }
+}
+
+/** How many must say what is tried. Only what makes the call run takes more than one. */
+const needed = (ask: Ask, { ok, choice }: Attempted): number => (ok && choice !== "done" ? (ask.rule.quorum ?? 1) : 1)
+
+/** One yes of several. Those of before count as far as they may still be given. */
+function voted(run: Run, tried: Attempted, ask: Ask, now: number, repeats: number): Tried<Outcome> {
+  const before = ask.votes ?? []
+  const quorum = needed(ask, tried)
+  const own = before.find(({ by }) => samePerson(by, tried.who.person))
+  if (own) {
+    const missing = quorum - before.length
+    if (own.cause === tried.cause) return { outcome: { kind: "voted", ask, missing } }
+    const outcome = { kind: "voted before", ask, missing } as const
+    return { step: refusal(run, now, tried, ask, outcome.kind, repeats), outcome }
+  }
+  const { voters = [] } = tried
+  const whoOf = ({ by }: Vote): Who | undefined => voters.find(({ person }) => samePerson(person, by))
+  if (before.some((vote) => !whoOf(vote))) return { outcome: { kind: "look again", ask } }
+  const entries: Entry[] = []
+  const votes: Vote[] = []
+  for (const vote of before) {
+    const who = whoOf(vote)
+    const why = who && deniedTo(run, ask, who, true)
+    if (why === undefined) votes.push(vote)
+    else
+      entries.push({
+        what: "refused",
+        via: "bot",
+        by: vote.by,
+        ...about(ask),
+        outcome: `vote void: ${why}`,
+        cause: vote.cause,
+      })
+  }
+  votes.push({ by: tried.who.person, at: now, cause: tried.cause })
+  entries.push({
+    what: "voted",
+    via: tried.via,
+    by: tried.who.person,
+    ...about(ask),
+    outcome: `${votes.length} of ${quorum}`,
+    cause: tried.cause,
+    ...(tried.note === undefined ? {} : { note: tried.note }),
+  })
+  const counted = { ...ask, votes }
+  const one = step(withAsk(run, counted), now, entries, { show: "cards" })
+  if (votes.length < quorum)
+    return { step: one, outcome: { kind: "voted", ask: counted, missing: quorum - votes.length } }
+  const all = merge(one, recorded(one.run, now, tried, counted)) ?? one
+  return { step: all, outcome: { kind: "recorded", ask: askOf(all.run, ask.id) ?? counted } }
 }
 
 function recorded(run: Run, now: number, tried: Attempted, ask: Ask): Step {
@@ -172,16 +251,37 @@ function recorded(run: Run, now: number, tried: Attempted, ask: Ask): Step {
     cause,
     ...(tried.note === undefined ? {} : { note: tried.note }),
   }
-  return step(settled(run, ask, how), now, [entry], { texts: answerText(answerOf(tried, how)), show: "cards" })
+  const grant = grantOf(run, tried, ask, now)
+  const entries = grant ? [entry, granting(ask, tried, grant)] : [entry]
+  const next = settled(grant ? { ...run, grants: [...(run.grants ?? []), grant] } : run, ask, how)
+  return step(next, now, entries, { texts: answerText(answerOf(tried, how)), show: "cards" })
 }
 
+function grantOf(run: Run, tried: Attempted, ask: Ask, now: number): Grant | undefined {
+  const { grant: mark, who } = tried
+  const { rule, tool } = ask
+  if (mark === undefined || rule.grant === undefined) return undefined
+  const id = `g${run.grants?.length ?? 0}-${ask.id}`
+  return { id, ask: ask.id, tool, mark, rule, by: who.person, at: now, until: now + rule.grant.for }
+}
+
+const granting = (ask: Ask, { via, who, cause }: Attempted, { until }: Grant): Entry => ({
+  what: "granted",
+  via,
+  by: who.person,
+  ...about(ask),
+  outcome: `until ${utc(until)}`,
+  cause,
+})
+
 function answerOf(tried: Attempted, how: Settled): Answer {
-  if (how.ok) {
-    const data = how.choice ? { ...tried.data, choice: how.choice } : (tried.data ?? { output: "approved" })
-    return { id: tried.ask, ok: true, data }
+  const note = tried.note === undefined ? {} : { note: tried.note }
+  if (!how.ok) {
+    return { id: tried.ask, ok: false, ...(tried.note === undefined ? {} : { data: note }), reason: "declined" }
   }
-  const note = tried.note === undefined ? {} : { data: { note: tried.note } }
-  return { id: tried.ask, ok: false, ...note, reason: "declined" }
+  if (how.choice) return { id: tried.ask, ok: true, data: { ...tried.data, choice: how.choice } }
+  const args = tried.args === undefined ? {} : { args: tried.args }
+  return { id: tried.ask, ok: true, data: { ...(tried.data ?? { output: "approved" }), ...args, ...note } }
 }
 
 /**
@@ -309,6 +409,7 @@ export function raise(
     kind: how.request.kind,
     version: 1,
     digest: call.digest,
+    ...(call.edit === undefined ? {} : { edit: call.edit }),
     at: now,
     expiresAt: Math.min(now + how.rule.expiresIn, own ?? Number.MAX_SAFE_INTEGER),
     rule: how.rule,

@@ -27,6 +27,11 @@ export type What =
   | "cancelled"
   | "edited"
   | "revealed"
+  | "reminded"
+  | "escalated"
+  | "granted"
+  | "used"
+  | "revoked"
 
 /** What a transition says about itself; the chain adds the rest. */
 export interface Entry {

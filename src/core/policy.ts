@@ -10,15 +10,39 @@ export type Principal = string
 /** Whether the requester may approve; `confirm`: the requester alone does (no second person is meant). */
 export type SelfApproval = boolean | "confirm"
 
-/** The policy that applied when an ask was made; stored with it, so that a later change of the file weakens nothing. */
+/** The policy that applied when an ask was made; stored with it, so that a later change of the file weakens nothing. What is left out costs nothing in a parked run. */
 export interface Rule {
+  /** Where it stands in the file, such as `approvals[2]`; absent for the file's defaults. */
+  name?: string
   approvers: Principal[]
+  /** Further lists, each of which whoever decides must be on as well: of rules that hold together. */
+  also?: Principal[][]
   selfApproval: SelfApproval
+  /** How many people must say yes; 1 unless said. One no settles it. */
+  quorum?: number
   /** ms from asking to the deadline. */
   expiresIn: number
   /** ms from the yes to the latest start of the call. */
   startWithin: number
+  /** How those who may decide are told; they are mentioned in the thread unless said. */
+  notify?: "dm" | "none"
+  /** A channel where the card stands as well, in step with the thread's. */
+  cards?: string
+  /** When to remind, ms after asking, in order. */
+  remind?: number[]
+  /** Who may decide as well from `after` ms after asking on, and the channel where the card then stands, too. */
+  escalate?: { after: number; to: Principal[]; channel?: string }
+  /** Whether a reason is asked for; not unless said. */
+  reason?: { decline?: Need; approve?: Need }
+  /** Who may change the args before they are approved; `votes`: and may approve them all the same. Nobody unless said. */
+  edit?: { by: "approvers" | "requester"; votes?: true }
+  /** For how long (ms) an approver may let the like of it run unasked in this run: the same tool with the same args, at the paths in `same` where it is given. */
+  grant?: { for: number; same?: string[] }
+  /** Paths of args whose values are shown masked. */
+  mask?: string[]
 }
+
+export type Need = "required" | "optional"
 
 /** What is known about a person now. Whatever could not be looked up is "unknown", and unknown never opens a door. */
 export interface Who {
@@ -31,6 +55,7 @@ export interface Who {
 export type Denial =
   | "not listed"
   | "own request"
+  | "own edit"
   | "requester only"
   | "guest"
   | "deactivated"
@@ -80,6 +105,26 @@ export function mayStart(doors: Doors, who: Who, channel: string): Right {
 
 export const samePerson = (a: Person, b: Person): boolean => a.user === b.user && a.team === b.team
 
+/** Everybody and every list that a rule names as deciding, now or later. */
+export const principalsOf = ({ approvers, also = [], escalate }: Rule): Principal[] => [
+  ...new Set([...approvers, ...also.flat(), ...(escalate?.to ?? [])]),
+]
+
+/** The rule as it is once it has been escalated: whoever was added is on every list. */
+export function escalatedRule(rule: Rule): Rule {
+  const { escalate, ...rest } = rule
+  if (!escalate) return rule
+  const { to } = escalate
+  return {
+    ...rest,
+    approvers: [...rule.approvers, ...to],
+    ...(rule.also ? { also: rule.also.map((list) => [...list, ...to]) } : {}),
+  }
+}
+
+const listedOnAll = ({ approvers, also = [] }: Rule, who: Who): Right =>
+  [approvers, ...also].map((list) => listed(list, who)).find(({ ok }) => !ok) ?? YES
+
 /** Whether the person may say yes (`approve`) or no to an ask under `rule` of a run of `requester`. */
 export function mayDecide(rule: Rule, requester: Person, who: Who, approve: boolean): Right {
   return both(standing(who), () => {
@@ -87,7 +132,16 @@ export function mayDecide(rule: Rule, requester: Person, who: Who, approve: bool
     if (own && (!approve || rule.selfApproval === "confirm")) return YES
     if (rule.selfApproval === "confirm") return no("requester only")
     // Whether listed or not: "not listed" would say that they may not even decline.
-    return own && !rule.selfApproval ? no("own request") : listed(rule.approvers, who)
+    return own && !rule.selfApproval ? no("own request") : listedOnAll(rule, who)
+  })
+}
+
+/** Whether the person may change the args of a call that is asked about under `rule`. */
+export function mayEdit(rule: Rule, requester: Person, who: Who): Right {
+  return both(standing(who), () => {
+    if (rule.edit === undefined) return no("not listed")
+    if (rule.edit.by === "requester") return samePerson(requester, who.person) ? YES : no("requester only")
+    return listedOnAll(rule, who)
   })
 }
 
@@ -99,52 +153,4 @@ export function mayCancel(people: readonly Principal[], requester: Person, who: 
 /** Whether the person may know that the run exists: as for cancelling, or as a member of its channel. */
 export function maySee(people: readonly Principal[], requester: Person, channel: string, who: Who): boolean {
   return mayCancel([...people, channel], requester, who).ok
-}
-
-/** One line of `approvals`, durations in ms, defaults not yet filled in. */
-export interface ApprovalRule {
-  tool: string
-  do: "allow" | "ask" | "deny"
-  approvers?: Principal[] | undefined
-  selfApproval?: SelfApproval | undefined
-  expiresIn?: number | undefined
-  startWithin?: number | undefined
-}
-
-export type Decision = { do: "allow" } | { do: "deny"; rule: string } | { do: "ask"; rule: Rule }
-
-/**
- * `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. No regular expression, which
- * would try every way to share a name among many `*`: only the last `*` seen can ever need to take one character more.
- */
-export function globMatches(glob: string, name: string): boolean {
-  const pattern = [...glob]
-  const text = [...name]
-  let at = 0
-  let star: { next: number; takenTo: number } | undefined
-  for (let i = 0; i < text.length;) {
-    if (pattern[at] === "*") star = { next: ++at, takenTo: i }
-    else if (pattern[at] === "?" || pattern[at] === text[i]) [at, i] = [at + 1, i + 1]
-    else if (star) [at, i] = [star.next, ++star.takenTo]
-    else return false
-  }
-  return pattern.slice(at).every((one) => one === "*")
-}
-
-/** The first rule that matches decides; what no rule matches is asked. */
-export function decide(rules: readonly ApprovalRule[], defaults: Rule, tool: string): Decision {
-  const found = rules.find((rule) => globMatches(rule.tool, tool))
-  if (found?.do === "allow") return { do: "allow" }
-  if (found?.do === "deny") return { do: "deny", rule: found.tool }
-  return { do: "ask", rule: found ? ruleOf(defaults, found) : defaults }
-}
-
-function ruleOf(defaults: Rule, own: ApprovalRule): Rule {
-  const { approvers, selfApproval, expiresIn, startWithin } = own
-  return {
-    approvers: approvers ?? defaults.approvers,
-    selfApproval: selfApproval ?? defaults.selfApproval,
-    expiresIn: expiresIn ?? defaults.expiresIn,
-    startWithin: startWithin ?? defaults.startWithin,
-  }
 }

@@ -5,7 +5,8 @@
 import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
 import { chain } from "./fact.ts"
 import { lengthened, shortened } from "./digest.ts"
-import type { Rule } from "./policy.ts"
+import { escalatedRule, principalsOf } from "./policy.ts"
+import type { Principal, Rule } from "./policy.ts"
 
 /** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
 export const FORMAT = 1
@@ -41,8 +42,10 @@ export interface Call {
   ref: string
   tool: string
   effects: Effects
-  /** sha-256 (hex) of the canonical args text stored as `args:<id>`. */
+  /** sha-256 (hex) of the canonical args text stored as `argsField` says. */
   digest: string
+  /** How often people changed the args; absent: never. */
+  edit?: number
   state: CallState
   /** The ask that is open (asked), that decided it (decided), or the open doubt about it (running). */
   ask?: string
@@ -69,7 +72,14 @@ export interface Settled {
 /** again: a new attempt · done: a person knows that it was done. */
 export type DoubtChoice = "again" | "done"
 
-/** A Request with its version, policy and Answer. Its texts stand beside the state: `req:<id>`, `answer:<id>`, `args:<call>`. */
+/** One person's yes to one version, where several are needed. */
+export interface Vote {
+  by: Person
+  at: number
+  cause: string
+}
+
+/** A Request with its version, policy and Answer. Its texts stand beside the state: `req:<id>`, `answer:<id>`, its call's args. */
 export interface Ask {
   /** The Request's id. */
   id: string
@@ -85,6 +95,16 @@ export interface Ask {
   /** ms; judged by Redis' clock. */
   expiresAt: number
   rule: Rule
+  /** Who said yes so far, where several must; of this version. */
+  votes?: Vote[]
+  /** Which args it is about: `Call.edit` of its call. */
+  edit?: number
+  /** Who changed the args. */
+  editors?: Person[]
+  /** How many of the rule's reminders are over. */
+  reminded?: number
+  /** When it was escalated, ms: the rule's further people decide as well since. */
+  escalated?: number
   /** When the card was first seen to be posted. */
   shownAt?: number
   settled?: Settled
@@ -98,6 +118,22 @@ export interface Ended {
   at: number
   /** For people: the limit reached, what failed, who cancelled. The final answer is the text `answer`. */
   words?: string
+}
+
+/** An approver's word that the like of a call may run unasked in this run; who gave it is asked about again at each use. */
+export interface Grant {
+  id: string
+  /** The ask that was approved with it. */
+  ask: string
+  tool: string
+  /** What calls it covers, as `markOf` says. */
+  mark: string
+  /** Under which it was given: whoever gave it must be able to decide under it still. */
+  rule: Rule
+  by: Person
+  at: number
+  /** ms; judged by Redis' clock. */
+  until: number
 }
 
 export interface Usage {
@@ -128,6 +164,7 @@ export interface Run {
   asks: Ask[]
   /** How often a call (by tool and digest) was refused in this run. */
   refusals: Record<string, number>
+  grants?: Grant[]
   retry?: { count: number; at: number; words: string }
   cancelled?: { by?: Person; via: Via; at: number; cause: string }
   ended?: Ended
@@ -245,6 +282,26 @@ export function merge(first: Step | undefined, second: Step | undefined): Step |
   }
 }
 
+/** The name of the text that holds a call's args: each change of them is a text of its own. */
+export const argsField = (call: Pick<Call, "id" | "edit">): string =>
+  call.edit === undefined ? `args:${call.id}` : `args:${call.id}:${call.edit}`
+
+/** The policy of an ask as it is now. */
+export const ruleOf = ({ rule, escalated }: Ask): Rule => (escalated === undefined ? rule : escalatedRule(rule))
+
+/** Everybody and every list that may decide an ask now. */
+export const decidersOf = (ask: Ask): Principal[] => {
+  const { escalate: _later, ...rule } = ruleOf(ask)
+  return principalsOf(rule)
+}
+
+/** When an ask next needs somebody: a reminder, its escalation, its deadline; ms. */
+export function nextFor({ at, expiresAt, rule, reminded = 0, escalated }: Ask): number {
+  const remind = rule.remind?.[reminded]
+  const escalate = escalated === undefined ? rule.escalate?.after : undefined
+  return Math.min(expiresAt, at + (remind ?? Infinity), at + (escalate ?? Infinity))
+}
+
 export const openAsks = (run: Run): Ask[] => run.asks.filter((ask) => !ask.settled)
 export const callOf = (run: Run, id: string): Call | undefined => run.calls.find((call) => call.id === id)
 export const askOf = (run: Run, id: string): Ask | undefined => run.asks.find((ask) => ask.id === id)
@@ -268,7 +325,7 @@ export function wakeAt(run: Run): number {
   if (run.retry) return run.retry.at
   if (run.calls.every((call) => call.state === "done")) return 0
   if (run.calls.some((call) => call.state === "ready" || call.state === "decided" || isUnderway(call, run))) return 0
-  return Math.min(...openAsks(run).map((ask) => ask.expiresAt))
+  return Math.min(...openAsks(run).map(nextFor))
 }
 
 /** When open asks expire, and a yes on which nothing was started is too old. */
@@ -286,17 +343,17 @@ export const isUnderway = (call: Call, run: Run): boolean =>
 export function needsOf(run: Run): "transcript" | string[] {
   if (run.ended) return []
   if (run.calls.length === 0) return "transcript"
-  return run.calls.filter((call) => call.state === "ready").map((call) => `args:${call.id}`)
+  return run.calls.filter((call) => call.state === "ready").map(argsField)
 }
 
 /** The lists the run is found by, and its place in each: its requester's, and those of everybody it waits for. */
 export function indexesOf({ requester, at, asks }: Run): Map<string, number> {
   const indexes = new Map([[`requester:${requester.team}:${requester.user}`, at]])
-  for (const { settled, rule, at } of asks) {
-    if (settled || rule.selfApproval === "confirm") continue
-    for (const principal of rule.approvers) {
+  for (const ask of asks) {
+    if (ask.settled || ask.rule.selfApproval === "confirm") continue
+    for (const principal of decidersOf(ask)) {
       const name = `waits:${principal}`
-      if (!indexes.has(name)) indexes.set(name, at)
+      if (!indexes.has(name)) indexes.set(name, ask.at)
     }
   }
   return indexes

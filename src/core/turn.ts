@@ -76,7 +76,7 @@ export interface Planned {
   digest: string
   /** run: may start · ask: a Request of the guard · result: it is answered at once, with this transcript entry. */
   next:
-    | { do: "run" }
+    | { do: "run"; grant?: { id: string; otherwise: { request: Request; rule: Rule } } }
     | { do: "ask"; request: Request; rule: Rule }
     | { do: "result"; message: string; isError: boolean; why: string }
 }
@@ -122,11 +122,37 @@ function withCalls(run: Run, turn: Taken, now: number): Step {
   let all = step({ ...run, calls }, now, entries, { append: [turn.message], texts })
   for (const [index, { next }] of turn.planned.entries()) {
     const call = all.run.calls[index]
-    if (!call || next.do !== "ask") continue
-    const { request, rule } = next
-    all = merge(all, raise(all.run, call, { request, from: "guard", rule }, now)) ?? all
+    if (!call) continue
+    if (next.do === "ask") all = merge(all, asked(all.run, call, next, now)) ?? all
+    if (next.do === "run" && next.grant) all = merge(all, granted(all.run, call, next.grant, now)) ?? all
   }
   return merge(all, complete(all.run, now)) ?? all
+}
+
+const asked = (run: Run, call: Call, { request, rule }: { request: Request; rule: Rule }, now: number): Step =>
+  raise(run, call, { request, from: "guard", rule }, now)
+
+/** The grant is used, and that can be seen; one that has ended meanwhile is asked about. */
+function granted(
+  run: Run,
+  call: Call,
+  { id, otherwise }: { id: string; otherwise: { request: Request; rule: Rule } },
+  now: number,
+): Step {
+  const grant = run.grants?.find((one) => one.id === id && now < one.until)
+  if (!grant) return asked(run, call, otherwise, now)
+  const { tool, digest } = call
+  const entry: Entry = {
+    what: "used",
+    via: "bot",
+    by: grant.by,
+    ask: grant.ask,
+    call: call.id,
+    tool,
+    args: digest,
+    cause: id,
+  }
+  return step(run, now, [entry], { slots: [{ name: `used:${call.id}`, data: JSON.stringify({ grant: id }) }] })
 }
 
 /** A yes that has aged is not used: the call is asked about again, as it was, with a fresh Request. */
@@ -328,7 +354,7 @@ export function stumbled(
  */
 export function doubted(
   run: Run,
-  how: { ruleOf: (tool: string) => Rule; mint: (call: Call) => Request },
+  how: { ruleOf: (call: Call) => Rule; mint: (call: Call) => Request },
   now: number,
 ): Step | undefined {
   let all: Step | undefined
@@ -342,7 +368,7 @@ export function doubted(
 function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
   const { attempt: _attempt, ...rest } = call
   if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
-  const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call.tool)
+  const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call)
   const request = how.mint(call)
   const asked = raise(run, call, { request, from: "doubt", rule }, now)
   if (!run.cancelled) return asked

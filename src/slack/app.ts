@@ -11,7 +11,7 @@ import { onCommand } from "./commands.ts"
 import { connection, type Transport } from "./connect.ts"
 import { settleRepeats } from "./counted.ts"
 import { onForm } from "./form.ts"
-import type { Front, Lists } from "./front.ts"
+import type { Calls, Front, Lists } from "./front.ts"
 import { onHome } from "./home.ts"
 import type { People } from "./people.ts"
 import { Repeats } from "./repeats.ts"
@@ -28,6 +28,7 @@ export interface AppOptions {
   /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */
   opening: (prompt: string) => string[]
   store: Store
+  calls: Calls
   people: People
   log: Log
   /** Socket Mode connections held at once. */

@@ -3,7 +3,9 @@
  * who came. Knows no door in particular.
  */
 import type { WebClient } from "@slack/web-api"
-import type { Denial, Right, Who } from "../core/policy.ts"
+import type { Denial, Right, Rule, Who } from "../core/policy.ts"
+import type { Decision } from "../core/rules.ts"
+import type { Request } from "../core/suspension.ts"
 import type { Person } from "../core/fact.ts"
 import type { Store } from "../store/store.ts"
 import type { Message } from "./blocks/limits.ts"
@@ -24,8 +26,24 @@ export interface Lists {
   admins: readonly string[]
 }
 
+/** A call with other args, as the tools and the rules see it. */
+export type Judged =
+  | { ok: true; args: string; digest: string; decision: Decision; request: Request }
+  /** In words, why the tool can't take these. */
+  | { ok: false; why: string }
+
+/** What the tools and the file's rules say of calls. */
+export interface Calls {
+  /** The tool's input schema; undefined when there is no such tool (any more). */
+  schemaOf(tool: string): Record<string, unknown> | undefined
+  judge(tool: string, args: Record<string, unknown>): Judged
+  /** What a grant for this call would cover; undefined when there is no such tool. */
+  markOf(tool: string, args: string, rule: Rule): string | undefined
+}
+
 export interface Front {
   store: Store
+  calls: Calls
   people: People
   client: WebClient
   log: Log

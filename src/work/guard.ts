@@ -2,25 +2,58 @@
  * The policy of the configuration as the guard of an agent's calls: what may start, what is asked and of whom.
  * Decides by rules alone; it looks up no person and posts nothing.
  */
-import type { Guard } from "../agent/agent.ts"
-import type { Tool } from "../agent/tool.ts"
+import type { Agent, Guard } from "../agent/agent.ts"
+import { checkArgs, type Tool, type Toolkit } from "../agent/tool.ts"
+import { canonical, sha256 } from "../core/digest.ts"
+import { grantFor, isGrantable, markOf } from "../core/grant.ts"
 import { mask } from "../core/mask.ts"
-import type { ApprovalRule, Rule } from "../core/policy.ts"
-import { decide } from "../core/policy.ts"
+import type { Rule } from "../core/policy.ts"
+import { decide } from "../core/rules.ts"
+import type { ApprovalRule, Decision } from "../core/rules.ts"
+import type { Grant, Run } from "../core/run.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request } from "../core/suspension.ts"
 
-/** Guards by the first rule that matches; what no rule matches is asked, and a summary that throws hides nothing. */
-export function policyGuard(rules: readonly ApprovalRule[], defaults: Rule): Guard {
-  return async ({ tool, args }) => {
-    const decision = decide(rules, defaults, tool.name)
+/** The file's rules, and what they leave out. */
+export interface Policy {
+  rules: readonly ApprovalRule[]
+  defaults: Rule
+}
+
+/** Whether whoever gave a grant could still approve what it covers: asked at each use. */
+export type StillMay = (grant: Grant, run: Run) => Promise<boolean>
+
+/** What the rules say of a call; `args` is its canonical text. */
+export const ruled = ({ rules, defaults }: Policy, tool: Tool, args: string): Decision =>
+  decide(rules, defaults, { tool: tool.name, args: JSON.parse(args), schema: tool.inputSchema })
+
+/** The guard's question about a call. A summary that throws hides nothing. */
+export const approvalOf = (tool: Tool, args: string): Request => ({
+  id: mintId(),
+  kind: "approval",
+  prompt: promptOf(tool, args),
+})
+
+/** Guards by the first rule that matches; what no rule matches is asked, unless a grant covers it. */
+export function policyGuard(policy: Policy, stillMay: StillMay): Guard {
+  return async ({ run, tool, args }) => {
+    const decision = ruled(policy, tool, args)
     if (decision.do === "allow") return { do: "run" }
     if (decision.do === "deny") {
       const output = `denied by policy: the rule "${decision.rule}" allows nobody to run ${tool.name}`
       return { do: "result", result: { output, isError: true }, why: "denied by policy" }
     }
-    return { do: "ask", rule: decision.rule, request: { id: mintId(), kind: "approval", prompt: promptOf(tool, args) } }
+    const asking = { rule: decision.rule, request: approvalOf(tool, args) }
+    const grant = grantOf(run, tool, args, decision.rule)
+    if (grant && (await stillMay(grant, run))) return { do: "run", grant: { id: grant.id, otherwise: asking } }
+    return { do: "ask", ...asking }
   }
+}
+
+/** Whether it is over is seen when it is used, by Redis' clock. */
+function grantOf(run: Run, tool: Tool, args: string, rule: Rule): Grant | undefined {
+  if (run.grants === undefined || !isGrantable(rule)) return undefined
+  return grantFor(run, markOf({ tool, args: JSON.parse(args), rule }))
 }
 
 function promptOf(tool: Tool, args: string): string {
@@ -34,13 +67,45 @@ function promptOf(tool: Tool, args: string): string {
   return `Run ${tool.name}`
 }
 
-/** Who answers the Requests that a tool raises, and doubts: the same people as for its calls. */
-export function ruleFor(rules: readonly ApprovalRule[], defaults: Rule): (tool: string) => Rule {
-  return (tool) => {
-    const decision = decide(rules, defaults, tool)
-    if (decision.do === "ask") return decision.rule
-    return defaults
+/** What tools and rules say of a call that people look at: whether it may have these args, and what a grant would cover. */
+export function callsOf(policy: Policy, tools: Toolkit) {
+  return {
+    schemaOf: (name: string) => tools.get(name)?.inputSchema,
+    judge(name: string, given: Record<string, unknown>) {
+      const tool = tools.get(name)
+      if (!tool) return { ok: false, why: `there is no tool ${name} any more` } as const
+      const args = canonical(given)
+      const why = checkArgs(tool, given)
+      if (why !== undefined) return { ok: false, why } as const
+      const decision = ruled(policy, tool, args)
+      return { ok: true, args, digest: sha256(args), decision, request: approvalOf(tool, args) } as const
+    },
+    markOf(name: string, args: string, rule: Rule) {
+      const tool = tools.get(name)
+      return tool && markOf({ tool, args: JSON.parse(args), rule })
+    },
   }
+}
+
+/**
+ * Who answers the Requests that a tool raises, and doubts: those who decide about its calls. A question is for whoever asked
+ * for the run, and for those whom the call's own rule names; signing in is for nobody else.
+ */
+export function ruleFor({ rules, defaults }: Policy): Agent["ruleOf"] {
+  return ({ run, tool, args, request }) => {
+    const decision = decide(rules, defaults, { tool, args: args === undefined ? undefined : JSON.parse(args) })
+    const rule = decision.do === "ask" ? decision.rule : defaults
+    if (request?.kind === "authorization") return { ...plain(rule), selfApproval: "confirm" }
+    if (request?.kind !== "input" && request?.kind !== "question") return rule
+    const named = decision.index === undefined ? undefined : rules[decision.index]?.approvers
+    return { ...plain(rule), approvers: [run.requester.user, ...(named ?? [])], selfApproval: true }
+  }
+}
+
+/** What makes no sense where one person answers what they are asked. */
+function plain(rule: Rule): Rule {
+  const { quorum: _quorum, also: _also, reason: _reason, edit: _edit, grant: _grant, ...rest } = rule
+  return rest
 }
 
 /** The question about an attempt whose outcome nobody knows. */

@@ -134,7 +134,7 @@ export function startWorker(options: WorkerOptions): Worker {
     if (held.run().calls.some(({ state }) => state === "running")) {
       await held.apply((run, now) => {
         const mint = (call: Call): Request => doubtRequest(call.tool, call.attempt?.at ?? now)
-        return stepped(doubted(run, { ruleOf, mint }, now))
+        return stepped(doubted(run, { ruleOf: ({ tool }) => ruleOf({ run, tool }), mint }, now))
       })
     }
     try {

@@ -8,6 +8,8 @@ import { onTestFinished } from "vitest"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
 import type { Rule } from "../../src/core/policy.ts"
+import { createToolkit } from "../../src/agent/tool.ts"
+import { callsOf } from "../../src/work/guard.ts"
 import { merge, type Ask, type Run, type Step } from "../../src/core/run.ts"
 import { starting, suspended, took } from "../../src/core/turn.ts"
 import type { Request } from "../../src/core/suspension.ts"
@@ -211,6 +213,7 @@ async function startBot(
     keepEnded: 86_400_000,
     opening: (prompt) => [JSON.stringify({ role: "user", content: prompt })],
     store,
+    calls: callsOf({ rules: [], defaults: RULE }, await createToolkit()),
     people,
     log,
     ...options.app,

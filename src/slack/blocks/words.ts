@@ -77,12 +77,25 @@ function decision(outcome: Outcome): string {
       return "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now."
     case "denied":
       return `Not recorded. ${denied(outcome.why, "decide this")}`
+    case "voted":
+      return `Recorded: your yes to ${toolOf(outcome.ask)}. ${stillMissing(outcome.missing)}`
+    case "voted before":
+      return `You have approved ${toolOf(outcome.ask)} already. ${stillMissing(outcome.missing)}`
     case "choice missing":
       return "Not recorded: please say whether it was done or is to run again."
+    case "reason missing":
+      return "Not recorded: please say why. The rule for this wants a reason."
+    case "not offered":
+      return "Not recorded: this request doesn't offer that. Please use the buttons on its card."
+    case "look again":
+      return PLAIN["not recorded"]
     case "unknown":
       return PLAIN.stale
   }
 }
+
+const stillMissing = (missing: number): string =>
+  missing === 1 ? "One more person must approve it." : `${missing} more people must approve it.`
 
 const toolOf = (ask: Ask): string => clip(oneLine(ask.tool), 100)
 const verdictOf = (ask: Ask): string =>
@@ -125,6 +138,7 @@ function denied(why: Denial, what: string): string {
 const DENIED: Record<Denial, (what: string) => string> = {
   "not listed": (what) => `You are not among those who may ${what}.`,
   "own request": () => "You asked for this run, so somebody else has to approve it. You may decline it.",
+  "own edit": () => "You changed this request, so somebody else has to approve it. You may decline it.",
   "requester only": () => "Only the person who asked for this run may decide this.",
   guest: (what) => `Guests may not ${what}.`,
   deactivated: (what) => `This account is deactivated and may not ${what}.`,

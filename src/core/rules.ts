@@ -1,0 +1,212 @@
+/**
+ * Which rule of the file a call falls under. A rule whose `when` meets a value it can't have been written for (a missing
+ * one, a list, another case) opens no laxer rule behind it. Knows no person and no ask.
+ */
+import { isRecord } from "./json.ts"
+import type { Principal, Rule, SelfApproval } from "./policy.ts"
+
+type Scalar = string | number | boolean
+/** By dotted path: a value, or several of which it must be one; in texts `*` and `?` are wildcards. */
+export type When = Readonly<Record<string, Scalar | readonly Scalar[]>>
+
+/** What a rule with `do: ask` may say; what it leaves out is as in the file's defaults. */
+export type Asking = {
+  [K in keyof Omit<Rule, "name" | "also" | "notify" | "edit">]?: Rule[K] | undefined
+} & {
+  notify?: "mention" | "dm" | "none" | undefined
+  edit?: "off" | Rule["edit"] | undefined
+  approvers?: Principal[] | undefined
+  selfApproval?: SelfApproval | undefined
+}
+
+/** One line of `approvals`, durations in ms, defaults not yet filled in. */
+export interface ApprovalRule extends Asking {
+  tool: string
+  when?: When | undefined
+  do: "allow" | "ask" | "deny"
+}
+
+/** A call as the rules see it. */
+export interface Called {
+  tool: string
+  args: unknown
+  /** The tool's input schema: an enum that lists two spellings says that they differ. */
+  schema?: unknown
+}
+
+/** `index`: of the rule that decided; absent when none matched. */
+export type Decision = ({ do: "allow" } | { do: "deny"; rule: string } | { do: "ask"; rule: Rule }) & { index?: number }
+
+/**
+ * The first rule that matches decides; what no rule matches is asked. Rules before it that may have been meant (odd values)
+ * hold as well: the strictest of all.
+ */
+export function decide(rules: readonly ApprovalRule[], defaults: Rule, called: Called): Decision {
+  const decisions: Decision[] = []
+  for (const [index, rule] of rules.entries()) {
+    if (!globMatches(rule.tool, called.tool)) continue
+    const fits = rule.when === undefined ? "yes" : meets(rule.when, called)
+    if (fits === "no") continue
+    decisions.push(decisionOf(rule, index, defaults))
+    if (fits === "yes") break
+    if (index === rules.length - 1) decisions.push({ do: "ask", rule: defaults })
+  }
+  const first = decisions[0] ?? { do: "ask", rule: defaults }
+  return decisions.slice(1).reduce(stricter, first)
+}
+
+function decisionOf(rule: ApprovalRule, index: number, defaults: Rule): Decision {
+  if (rule.do === "allow") return { do: "allow", index }
+  if (rule.do === "deny") return { do: "deny", rule: rule.tool, index }
+  return { do: "ask", rule: { ...asking(defaults, rule), name: `approvals[${index}]` }, index }
+}
+
+/** `defaults`, with what `own` says instead. */
+export function asking(defaults: Rule, own: Asking): Rule {
+  const { notify, edit, ...rest } = own
+  const rule: Rule = { ...defaults }
+  for (const key of ASKING) if (rest[key] !== undefined) Object.assign(rule, { [key]: rest[key] })
+  if (notify !== undefined) delete rule.notify
+  if (notify === "dm" || notify === "none") rule.notify = notify
+  if (edit !== undefined) delete rule.edit
+  if (edit !== undefined && edit !== "off") rule.edit = edit
+  if (rule.quorum === 1) delete rule.quorum
+  return rule
+}
+
+const ASKING = [
+  "approvers", "selfApproval", "quorum", "expiresIn", "startWithin", "cards", "remind", "escalate", "reason", "grant", "mask",
+] as const // prettier-ignore
+
+const STRICT = { allow: 0, ask: 1, deny: 2 }
+
+/** What holds where two decisions do: a no before a question before a yes, and of two questions both. */
+export function stricter(a: Decision, b: Decision): Decision {
+  if (a.do === "ask" && b.do === "ask") return { ...a, rule: together(a.rule, b.rule) }
+  return STRICT[b.do] > STRICT[a.do] ? b : a
+}
+
+/** A rule under which nobody may do what one of the two forbids. Whom to tell, and where, is `a`'s matter. */
+export function together(a: Rule, b: Rule): Rule {
+  const lists = [...(a.also ?? []), ...[b.approvers, ...(b.also ?? [])].filter((list) => !sameList(list, a.approvers))]
+  const also = lists.filter((list, index) => lists.findIndex((one) => sameList(one, list)) === index)
+  const quorum = Math.max(a.quorum ?? 1, b.quorum ?? 1)
+  const { also: _also, quorum: _quorum, grant: _grant, edit: _edit, escalate, ...rest } = a
+  const mask = [...new Set([...(a.mask ?? []), ...(b.mask ?? [])])]
+  const decline = a.reason?.decline === "required" ? a.reason.decline : (b.reason?.decline ?? a.reason?.decline)
+  const approve = a.reason?.approve === "required" ? a.reason.approve : (b.reason?.approve ?? a.reason?.approve)
+  const reason = { ...(decline ? { decline } : {}), ...(approve ? { approve } : {}) }
+  return {
+    ...rest,
+    ...saying(a, b),
+    expiresIn: Math.min(a.expiresIn, b.expiresIn),
+    startWithin: Math.min(a.startWithin, b.startWithin),
+    ...(also.length > 0 ? { also } : {}),
+    ...(quorum > 1 ? { quorum } : {}),
+    ...(a.edit && b.edit ? { edit: strictEdit(a.edit, b.edit) } : {}),
+    // Whom one rule brings in later, the other does not know.
+    ...(escalate && b.escalate && sameList(escalate.to, b.escalate.to) ? { escalate } : {}),
+    ...(decline || approve ? { reason } : {}),
+    ...(mask.length > 0 ? { mask } : {}),
+  }
+}
+
+const sameList = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((one) => b.includes(one))
+
+/** Whom both allow to say yes. Where one wants the requester alone and the other doesn't, that is nobody. */
+function saying(a: Rule, b: Rule): Pick<Rule, "approvers" | "selfApproval"> {
+  const [alone, other] = [a.selfApproval === "confirm", b.selfApproval === "confirm"]
+  if (alone !== other) return { approvers: [], selfApproval: false }
+  return { approvers: a.approvers, selfApproval: alone ? "confirm" : a.selfApproval && b.selfApproval }
+}
+
+const strictEdit = (a: NonNullable<Rule["edit"]>, b: NonNullable<Rule["edit"]>): NonNullable<Rule["edit"]> => ({
+  by: a.by === b.by ? a.by : "approvers",
+  ...(a.votes && b.votes ? { votes: true } : {}),
+})
+
+/** odd: the value is none that the rule's author can have thought of, so whether the rule was meant is unknown. */
+type Fits = "yes" | "no" | "odd"
+
+function meets(when: When, { args, schema }: Called): Fits {
+  const all = Object.entries(when).map(([path, wanted]) => {
+    const values: readonly Scalar[] = Array.isArray(wanted) ? (wanted as readonly Scalar[]) : [wanted as Scalar]
+    return fitsOne(valueAt(args, path), values, enumAt(schema, path))
+  })
+  if (all.includes("no")) return "no"
+  return all.includes("odd") ? "odd" : "yes"
+}
+
+function fitsOne(value: unknown, wanted: readonly Scalar[], listed: readonly unknown[]): Fits {
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return "odd"
+  if (wanted.some((one) => isMet(one, value))) return "yes"
+  // Two spellings that the tool itself tells apart are two values.
+  if (listed.includes(value)) return "no"
+  return wanted.some((one) => isMet(folded(one), folded(value))) ? "odd" : "no"
+}
+
+const isMet = (wanted: Scalar, value: Scalar): boolean =>
+  typeof wanted === "string" && typeof value === "string" ? globMatches(wanted, value) : wanted === value
+
+/** What is left of a value when nothing is made of case, blanks, look-alike forms and quotes around numbers. */
+const folded = (value: Scalar): string =>
+  String(value)
+    .normalize("NFKC")
+    .replaceAll(/[\p{Cf}\p{Cc}\p{Z}]/gu, "")
+    .toLowerCase()
+
+/** The value at a dotted path; undefined where there is none, or more than one way to read the path. */
+function valueAt(args: unknown, path: string): unknown {
+  if (isRecord(args) && path.includes(".") && Object.hasOwn(args, path)) return undefined
+  let value = args
+  for (const part of path.split(".")) {
+    if (!isRecord(value) || !Object.hasOwn(value, part)) return undefined
+    value = value[part]
+  }
+  return value
+}
+
+function enumAt(schema: unknown, path: string): readonly unknown[] {
+  let at = schema
+  for (const part of path.split(".")) {
+    const properties = isRecord(at) ? at["properties"] : undefined
+    at = isRecord(properties) && Object.hasOwn(properties, part) ? properties[part] : undefined
+  }
+  return isRecord(at) && Array.isArray(at["enum"]) ? at["enum"] : []
+}
+
+/**
+ * `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. No regular expression, which
+ * would try every way to share a name among many `*`: only the last `*` seen can ever need to take one character more.
+ */
+export function globMatches(glob: string, name: string): boolean {
+  const pattern = [...glob]
+  const text = [...name]
+  let at = 0
+  let star: { next: number; takenTo: number } | undefined
+  for (let i = 0; i < text.length;) {
+    if (pattern[at] === "*") star = { next: ++at, takenTo: i }
+    else if (pattern[at] === "?" || pattern[at] === text[i]) [at, i] = [at + 1, i + 1]
+    else if (star) [at, i] = [star.next, ++star.takenTo]
+    else return false
+  }
+  return pattern.slice(at).every((one) => one === "*")
+}
+
+/** Whether there is a name that both match. */
+export function globsMeet(a: string, b: string): boolean {
+  const right = [...b]
+  // meets[j]: whether what was read of `a` and the first j characters of `b` have a name in common.
+  let meets = [true, ...right.map((_, j) => right.slice(0, j + 1).every((one) => one === "*"))]
+  for (const one of a) {
+    const next = [one === "*" && meets[0] === true]
+    for (const [j, other] of right.entries()) {
+      const along = next[j] === true || meets[j + 1] === true
+      const both = meets[j] === true && (one === other || one === "?" || other === "?")
+      next.push(one === "*" || other === "*" ? along : both)
+    }
+    meets = next
+  }
+  return meets.at(-1) === true
+}
