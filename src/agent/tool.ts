@@ -59,18 +59,16 @@ export interface Tool {
 const made = new WeakSet<object>()
 const NO_ARGS: JsonSchema = { type: "object", properties: {}, additionalProperties: false }
 
-/** @throws TypeError naming the tool, when the definition is wrong (name, schema, effects). */
+/** @throws TypeError naming the tool and all that is wrong with its definition (name, schema, effects). */
 export function defineTool(definition: ToolDefinition): Tool {
   const { name, description, effects = "once", source = "native" } = definition
-  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
-    throw new TypeError(`tool ${JSON.stringify(name)}: a name has 1 to 64 of a-z, A-Z, 0-9, _ and -`)
-  }
-  const fault = definitionFault(definition, effects)
-  if (fault !== undefined) throw new TypeError(`tool ${name}: ${fault}`)
+  const schema = inputSchemaOf(definition.inputSchema)
+  const faults = definitionFaults(definition, effects, schema)
+  if (faults.length > 0 || !schema.ok) throw new WrongTool(name, faults)
   const tool: Tool = {
     name,
     description,
-    inputSchema: inputSchemaOf(name, definition.inputSchema),
+    inputSchema: schema.schema,
     effects,
     source,
     ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
@@ -168,29 +166,61 @@ async function executeChecked(tool: Tool, args: Args, ctx?: ToolContext): Promis
   return fault !== undefined || !copied.ok ? failure(fault ?? "") : runTool(tool, canonical(copied.value), ctx)
 }
 
-function definitionFault(definition: ToolDefinition, effects: unknown): string | undefined {
-  if (typeof definition.description !== "string") return "a description is required, a text for the model"
-  if (typeof definition.run !== "function") return "run is required, a function (args, ctx)"
-  if (!["none", "repeatable", "once"].includes(effects as string)) {
-    return `effects must be "none", "repeatable" or "once", not ${JSON.stringify(effects)}`
+/** Says all that is wrong with a definition, in one message; `faults` has them one by one. */
+export class WrongTool extends TypeError {
+  /** Each with the tool's name before it. */
+  readonly faults: readonly string[]
+  /** The tool's name, where that isn't wrong. */
+  readonly tool: string | undefined
+
+  constructor(name: unknown, faults: readonly string[]) {
+    const label = isName(name) ? name : quoted(name)
+    super(`tool ${label}: ${faults.join("; ")}`)
+    this.faults = faults.map((fault) => `tool ${label}: ${fault}`)
+    this.tool = isName(name) ? name : undefined
   }
-  return undefined
 }
 
-function inputSchemaOf(name: string, given: unknown = NO_ARGS): JsonSchema {
-  if (isRecord(given) && "_zod" in given)
-    throw new TypeError(`tool ${name}: inputSchema is JSON Schema; use z.toJSONSchema`)
+const isName = (name: unknown): name is string => typeof name === "string" && /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+
+/** Of whatever was given; even what JSON can't hold has words. */
+function quoted(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return `a ${typeof value}`
+  }
+}
+
+function definitionFaults(
+  definition: ToolDefinition,
+  effects: unknown,
+  schema: ReturnType<typeof inputSchemaOf>,
+): string[] {
+  const faults: string[] = []
+  if (!isName(definition.name)) faults.push("a name has 1 to 64 of a-z, A-Z, 0-9, _ and -")
+  if (typeof definition.description !== "string") faults.push("a description is required, a text for the model")
+  if (typeof definition.run !== "function") faults.push("run is required, a function (args, ctx)")
+  if (!["none", "repeatable", "once"].includes(effects as string)) {
+    faults.push(`effects must be "none", "repeatable" or "once", not ${quoted(effects)}`)
+  }
+  if (!schema.ok) faults.push(schema.fault)
+  return faults
+}
+
+function inputSchemaOf(given: unknown = NO_ARGS): { ok: true; schema: JsonSchema } | { ok: false; fault: string } {
+  const wrong = (fault: string) => ({ ok: false as const, fault })
+  if (isRecord(given) && "_zod" in given) return wrong("inputSchema is JSON Schema; use z.toJSONSchema")
   const copied = jsonCopy(given)
-  if (!copied.ok || !isRecord(copied.value))
-    throw new TypeError(`tool ${name}: inputSchema must be a JSON Schema object`)
+  if (!copied.ok || !isRecord(copied.value)) return wrong("inputSchema must be a JSON Schema object")
   const schema: JsonSchema = { type: "object", ...copied.value }
-  if (schema["type"] !== "object") throw new TypeError(`tool ${name}: inputSchema must have type "object"`)
+  if (schema["type"] !== "object") return wrong('inputSchema must have type "object"')
   try {
     compileSchema(schema)
   } catch (error) {
-    throw new TypeError(`tool ${name}: inputSchema is wrong: ${wordsOf(error)}`, { cause: error })
+    return wrong(`inputSchema is wrong: ${wordsOf(error)}`)
   }
-  return schema
+  return { ok: true, schema }
 }
 
 /** What a tool returned, as a result whose output is whole text and whose suspension, if it is one, can be shown. */

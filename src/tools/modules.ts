@@ -2,39 +2,77 @@
  * Tools from the modules that the configuration lists: each file's default export is an array of tools.
  * It knows nothing of who may use them or what they do.
  */
-import { existsSync } from "node:fs"
+import { existsSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
-import { type Tool, toolOf } from "../agent/tool.ts"
+import { type Tool, toolOf, WrongTool } from "../agent/tool.ts"
 
 const LOAD_MS = 10_000
 
-export type LoadedTools = { ok: true; tools: Tool[] } | { ok: false; faults: string[] }
+export type LoadedTools =
+  | { ok: true; tools: Tool[]; names: string[] }
+  | {
+      ok: false
+      /** The names of all tools, broken ones as well; undefined when some can't be told. */
+      names: string[] | undefined
+      faults: string[]
+    }
 
 /**
- * Imports the files (absolute paths) and gives their tools in order, or every fault at once, as sentences that begin
- * with the file. A module that isn't through after `loadMs` (it awaits something at its top) is a fault as well.
+ * Imports the files (absolute paths) and gives their tools in order, or every fault of every item at once, as sentences
+ * that begin with the file. A module that isn't through after `loadMs` (it awaits something at its top) is a fault as well.
  */
 export async function loadTools(files: readonly string[], loadMs = LOAD_MS): Promise<LoadedTools> {
   const faults: string[] = []
-  const tools = new Map<string, { tool: Tool; file: string }>()
+  const items: Item[] = []
+  let allNamed = true
   for (const file of files) {
     const loaded = await load(file, loadMs)
     if (!loaded.ok) faults.push(`${file} ${loaded.fault}.`)
-    for (const [index, given] of loaded.ok ? loaded.list.entries() : []) {
-      const read = readTool(given)
-      const first = read.ok ? tools.get(read.tool.name) : undefined
-      if (!read.ok) faults.push(`${file}: item ${index}: ${read.fault}.`)
-      else if (first === undefined) tools.set(read.tool.name, { tool: read.tool, file })
-      else faults.push(`${file}: tool ${read.tool.name} is there twice, first in ${first.file}: rename one.`)
-    }
+    const read = loaded.ok ? loaded.list.map((given, index) => readItem(file, index, given)) : []
+    faults.push(...read.flatMap((item) => item.faults), ...twice(items, read))
+    items.push(...read)
+    allNamed &&= loaded.ok && read.every(({ name }) => name !== undefined)
   }
-  if (faults.length > 0) return { ok: false, faults }
-  return { ok: true, tools: [...tools.values()].map(({ tool }) => tool) }
+  const names = [...new Set(items.flatMap(({ name }) => name ?? []))]
+  if (faults.length > 0) return { ok: false, names: allNamed ? names : undefined, faults }
+  return { ok: true, names, tools: items.flatMap(({ tool }) => tool ?? []) }
+}
+
+/** One item of a module's list. */
+interface Item {
+  file: string
+  /** Also of a tool that is wrong in other things. */
+  name: string | undefined
+  tool?: Tool
+  faults: string[]
+}
+
+function readItem(file: string, index: number, given: unknown): Item {
+  try {
+    const tool = toolOf(given)
+    return { file, name: tool.name, tool, faults: [] }
+  } catch (error) {
+    const wrong = error instanceof WrongTool ? error : undefined
+    const faults = wrong?.faults ?? [error instanceof Error ? error.message : String(error)]
+    return { file, name: wrong?.tool, faults: faults.map((fault) => `${file}: item ${index}: ${fault}.`) }
+  }
+}
+
+/** What is said of items whose name an earlier one has. */
+function twice(earlier: readonly Item[], items: readonly Item[]): string[] {
+  const all = [...earlier, ...items]
+  return items.flatMap(({ name, file }, index) => {
+    const first = name === undefined ? undefined : all.slice(0, earlier.length + index).find((one) => one.name === name)
+    return first ? [`${file}: tool ${name} is there twice, first in ${first.file}: rename one.`] : []
+  })
 }
 
 async function load(file: string, ms: number): Promise<{ ok: true; list: unknown[] } | { ok: false; fault: string }> {
   if (!existsSync(file)) return { ok: false, fault: "does not exist: correct its path in tools" }
+  if (statSync(file).isDirectory()) {
+    return { ok: false, fault: "is a folder: put the path of each tool file in it into tools" }
+  }
   const patience = new AbortController()
   let loaded: unknown
   try {
@@ -62,12 +100,4 @@ function wordsOf(error: unknown): string {
   const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   const old = /unknown file extension/i.test(words)
   return `${words.replace(/[.\s]+$/, "")}${old ? ": compile it to .mjs first, this Node reads JavaScript alone" : ""}`
-}
-
-function readTool(given: unknown): { ok: true; tool: Tool } | { ok: false; fault: string } {
-  try {
-    return { ok: true, tool: toolOf(given) }
-  } catch (error) {
-    return { ok: false, fault: error instanceof Error ? error.message : String(error) }
-  }
 }
