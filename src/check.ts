@@ -10,10 +10,10 @@ import { checkManifest } from "./check/manifest.ts"
 import { checkPlaces } from "./check/places.ts"
 import { findPrincipals } from "./check/principals.ts"
 import { checkRedis } from "./check/redis.ts"
-import { fault, type Report, together } from "./check/report.ts"
+import { fault, outage, plain, type Report, together } from "./check/report.ts"
 import { checkApprovable, checkRules } from "./check/rules.ts"
 import { checkAppToken, checkBotToken, checkSameApp } from "./check/tokens.ts"
-import type { Config, Reading } from "./config.ts"
+import type { Known, Reading } from "./config.ts"
 import { loadTools } from "./tools/modules.ts"
 
 export type { Report } from "./check/report.ts"
@@ -23,41 +23,58 @@ export interface CheckOptions {
   live?: boolean
 }
 
-/** What was found, and the tools that were loaded on the way. */
+/** What was found, and the tools that were loaded on the way. Whatever could be read is looked at, also when something else could not. */
 export async function check(reading: Reading, options: CheckOptions = {}): Promise<Report & { tools: Tool[] }> {
-  if (!reading.ok) return { ...fault(...reading.faults), tools: [] }
-  const { config, warnings } = reading
+  const { known } = reading
   const [loaded, slack, appToken, redis] = await Promise.all([
-    loadTools(config.tools),
-    checkSlack(config, options),
-    checkAppToken(config),
-    checkRedis(config),
+    loadTools(known.tools.items),
+    checkSlack(known, options),
+    checkAppToken(known),
+    checkRedis(known),
   ])
-  const tools = loaded.ok ? loaded.tools : []
-  const names = tools.map(({ name }) => name)
+  const names = known.tools.whole ? loaded.names : undefined
   const report = together(
-    { faults: [], warnings },
+    { faults: reading.faults, outages: [], warnings: reading.warnings },
     appToken,
     slack.report,
-    checkManifest(config),
-    loaded.ok ? checkRules(config.approvals, names) : fault(...loaded.faults),
-    checkApprovable(config, names, slack.findings),
+    checkManifest(known),
+    loaded.ok ? together() : fault(...loaded.faults),
+    checkRules(known, names),
+    checkApprovable(known, loaded.names ?? [], slack.findings),
     redis,
   )
-  return { ...report, tools }
+  return { ...report, tools: loaded.ok ? loaded.tools : [] }
+}
+
+/**
+ * Why a bot that had nothing wrong couldn't be started: what keeps it is looked for once more, since it came between. What
+ * nobody can find any more is told in the words of the error.
+ */
+export async function checkAgain(reading: Reading, error: unknown): Promise<Report> {
+  const { message, code, syscall, port } = error as { message?: string; code?: string; syscall?: string; port?: number }
+  if (syscall === "listen") {
+    const why = code === "EACCES" ? "may not be used by this user" : "is taken by another program"
+    return fault(`PORT ${port ?? ""} ${why}: put another one, and let Slack's requests come there.`)
+  }
+  const { faults, outages } = await check(reading)
+  if (faults.length + outages.length > 0) return { faults, outages, warnings: [] }
+  const words = plain(message ?? String(error)).replace(/[.\s]+$/, "")
+  return outage(`${words}. There is nothing else wrong now: start it again.`)
 }
 
 async function checkSlack(
-  config: Config,
+  known: Known,
   { live = false }: CheckOptions,
 ): Promise<{ report: Report; findings: Map<string, Finding> }> {
-  const client = asker(config.slack.botToken, config.slack.apiUrl)
-  const { report, bot } = await checkBotToken(client, config)
+  const { botToken, apiUrl } = known.slack
+  if (botToken === undefined || apiUrl === undefined) return { report: together(), findings: new Map() }
+  const client = asker(botToken, apiUrl)
+  const { report, bot } = await checkBotToken(client, known, apiUrl)
   if (!bot) return { report, findings: new Map() }
-  const lists = listsOf(config)
+  const lists = listsOf(known)
   const [sameApp, places, findings, judged] = await Promise.all([
-    checkSameApp(client, config, bot),
-    checkPlaces(client, config, bot),
+    checkSameApp(client, known, bot),
+    checkPlaces(client, known, bot),
     findPrincipals(
       client,
       bot,

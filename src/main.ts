@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * The command line: reads what was typed and the configuration, starts what was asked for, and ends it in order when it
- * is told to. Says every fault at once, on stderr, and ends with 2 when it is the user's to mend. Each command loads what
- * it needs: whoever asks for help doesn't wait for Bolt.
+ * is told to. Says every fault at once, on stderr, and ends with 2 when it is the user's to mend, with 1 when it may pass
+ * by itself. Each command loads what it needs: whoever asks for help doesn't wait for Bolt.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
                                 try it on this machine, without Slack, model key or Redis (N: the page's port, 3333)
   countersign --help, --version
 
-Ends with 0, with 2 when something is to be mended first, or with 1.
+Ends with 0; with 2 when something is to be mended first; with 1 when Redis or Slack doesn't answer just now, or on an error.
 `
 
 /** What each command takes. */
@@ -56,15 +56,10 @@ const told = (): Promise<string> =>
   })
 
 async function start(): Promise<void> {
-  const [{ readConfig }, { check }] = await Promise.all([import("./config.ts"), import("./check.ts")])
+  const [{ readConfig }, { check, checkAgain }] = await Promise.all([import("./config.ts"), import("./check.ts")])
   const reading = readConfig(process.env)
-  const { faults, warnings, tools } = await check(reading)
-  if (!reading.ok || faults.length > 0) {
-    complain(`Countersign can't start: ${counted(faults.length, "fault")}.${listed(faults)}`)
-    if (warnings.length > 0) complain(`And ${counted(warnings.length, "warning")}:${listed(warnings)}`)
-    process.exitCode = 2
-    return
-  }
+  const { tools, ...report } = await check(reading)
+  if (!reading.ok || report.faults.length + report.outages.length > 0) return refuse(report)
   const { config, secrets } = reading
   const [{ startBot }, { mask }, { createLog }, { demoModel }] = await Promise.all([
     import("./bot.ts"),
@@ -73,26 +68,43 @@ async function start(): Promise<void> {
     import("./sandbox/demo/model.ts"),
   ])
   const log = createLog({ level: config.logLevel, secrets, mask: (text) => mask(text).text })
-  for (const words of warnings) log.warn(words)
+  for (const words of report.warnings) log.warn(words)
   process.on("unhandledRejection", (error) => log.error({ err: error }, "a rejection that nobody handled"))
   const ending = told()
-  const bot = await startBot({ config, tools, log, demo: demoModel })
+  const bot = await startBot({ config, tools, log, demo: demoModel }).catch(async (error: unknown) =>
+    refuse(await checkAgain(reading, error)),
+  )
+  if (!bot) return
   log.info({ command: config.command, port: bot.port }, "started")
   log.info({ signal: await ending }, "stopping")
   await bot.stop(DRAIN)
 }
 
+/** Ends with what keeps the bot from starting. */
+function refuse({ faults, outages, warnings }: Report): void {
+  const cannot = faults.length > 0 ? `can't start: ${counted(faults.length, "fault")}` : "can't start just now"
+  complain(`Countersign ${cannot}.${listed(faults.length > 0 ? faults : outages)}`)
+  if (faults.length === 0) complain("Start it again when that is over.")
+  else if (outages.length > 0) complain(`And ${counted(outages.length, "outage")}:${listed(outages)}`)
+  if (warnings.length > 0) complain(`And ${counted(warnings.length, "warning")}:${listed(warnings)}`)
+  process.exitCode = codeOf({ faults })
+}
+
+const codeOf = ({ faults }: Pick<Report, "faults">): number => (faults.length > 0 ? 2 : 1)
+
 async function checkAll({ live = false }: Given): Promise<void> {
   const [{ readConfig }, { check }] = await Promise.all([import("./config.ts"), import("./check.ts")])
   const report = await check(readConfig(process.env), { live })
   say(wordsOf(report))
-  if (report.faults.length > 0) process.exitCode = 2
+  if (report.faults.length + report.outages.length > 0) process.exitCode = codeOf(report)
 }
 
-function wordsOf({ faults, warnings }: Report): string {
+function wordsOf({ faults, outages, warnings }: Report): string {
   const parts: string[] = []
   if (faults.length > 0)
     parts.push(`${counted(faults.length, "fault")}: with these the bot does not start.${listed(faults)}`)
+  if (outages.length > 0)
+    parts.push(`${counted(outages.length, "outage")}: until it is over the bot does not start.${listed(outages)}`)
   if (warnings.length > 0) parts.push(`${counted(warnings.length, "warning")}:${listed(warnings)}`)
   return parts.length === 0 ? "No faults, no warnings." : parts.join("\n\n")
 }

@@ -12,7 +12,7 @@ import { checkLive } from "../src/check/live.ts"
 import { checkManifest } from "../src/check/manifest.ts"
 import { asker } from "../src/check/ask.ts"
 import { SCOPES } from "../src/check/scopes.ts"
-import { type Config, readConfig } from "../src/config.ts"
+import { readConfig } from "../src/config.ts"
 import { ADA, AUDIT, BOT, GRACE, NO_BOT, OPS, OSCAR, ROBIN, SRE } from "../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../src/sandbox/slack.ts"
 import { samples } from "../src/slack/blocks/samples.ts"
@@ -55,8 +55,11 @@ async function setUp() {
     })
   }
   const found = async (wrong?: Wrong) => {
-    const { faults, warnings } = await check(read(wrong))
-    return { faults, warnings }
+    const reading = read(wrong)
+    const { faults, outages, warnings } = await check(reading)
+    // Without the folder, which differs from test to test.
+    const bare = (all: string[]) => all.map((one) => one.replace(/^\/.*?\/(?=countersign\.yaml)/, ""))
+    return { faults: bare(faults), warnings: bare(warnings), ...(outages.length > 0 ? { outages } : {}) }
   }
   return { slack, workspace: slack.workspace, prefix, read, found }
 }
@@ -89,7 +92,9 @@ test("everything that is wrong is told at once, each with its remedy, and no tok
     `channels: ${NO_BOT} (#no-bot) does not have the bot as a member: type /invite @countersign there. A run can be started nowhere then.`,
     `approvers: ${ADA} (ada) is deactivated: take the id out. Nobody may approve then.`,
     expect.stringMatching(/^approvers: U0TYPO is nobody's id: put the right one/),
-    "approvals[0]: no tool's name is restrat_service; did you mean restart_service?",
+    "countersign.yaml:1: approvals[0]: no tool's name is restrat_service; did you mean restart_service? Correct it, or take the rule out.",
+  ])
+  expect(wrong.outages).toEqual([
     expect.stringMatching(
       /^Redis can't be reached at 127\.0\.0\.1:1 \(.*ECONNREFUSED.*\): start it, or correct REDIS_URL\.$/,
     ),
@@ -99,12 +104,179 @@ test("everything that is wrong is told at once, each with its remedy, and no tok
   expect(JSON.stringify(wrong)).not.toContain("xapp-1-of-nobody")
 })
 
-test("what the configuration says of itself comes along: faults alone, or its warnings", async () => {
+test("what the configuration says of itself comes along", async () => {
   const { found } = await setUp()
   expect((await found({ file: { command: "agent" } })).faults).toEqual([expect.stringContaining("command must be")])
   expect(await found({ file: { starters: [] } })).toEqual({
     faults: [],
     warnings: [expect.stringMatching(/^starters is empty: nobody may start a run\./)],
+  })
+})
+
+describe("a fault hides no other one", () => {
+  /** A Redis, channels, people, a rule and tools that are all wrong. */
+  async function allWrong() {
+    const { workspace, found, prefix } = await setUp()
+    workspace.scopes.delete("im:write")
+    const redis = await startRedis({ args: ["--maxmemory-policy", "allkeys-lru"] })
+    onTestFinished(() => redis.stop())
+    const tools = join(await scratchFolder("check"), "tools.mjs")
+    writeFileSync(tools, 'export default [{ name: "a", description: "d" }, { name: "b", effects: "some", run() {} }]')
+    const file = {
+      tools: [tools],
+      channels: [NO_BOT],
+      approvers: ["U0TYPO"],
+      approvals: [{ tool: "c", do: "ask" }],
+      command: "/ops",
+      redis: { prefix, confirm: 2 },
+    }
+    return { found, file, url: redis.url }
+  }
+  const PEOPLE = /^approvers: U0TYPO is nobody's id: .* Nobody may approve then\.$/
+  const CHANNELS = /^channels: C0NOBOT \(#no-bot\) does not have the bot as a member: .* started nowhere then\.$/
+  const SCOPE = /^The scope im:write is missing: /
+  const ITEMS = [
+    /tools\.mjs: item 0: tool a: run is required, a function \(args, ctx\)\.$/,
+    /tools\.mjs: item 1: tool b: a description is required, a text for the model\.$/,
+    /tools\.mjs: item 1: tool b: effects must be "none", "repeatable" or "once", not "some"\.$/,
+  ]
+  const RULE = /approvals\[0\]: no tool's name is c; there are a, b: put one of these/
+  const EVICTS = /^Redis' maxmemory-policy is allkeys-lru/
+  const COMMAND = /^command is \/ops, but the app of manifest\.yml has \/agent/
+  const CONFIRM = /^redis\.confirm wants 2 replicas/
+  const matching = (...all: RegExp[]) => all.map((one) => expect.stringMatching(one) as string)
+
+  test("a missing app token", async () => {
+    const { found, file, url } = await allWrong()
+    expect(await found({ file, env: { SLACK_APP_TOKEN: "", REDIS_URL: url } })).toEqual({
+      faults: matching(/^SLACK_APP_TOKEN is missing/, SCOPE, CHANNELS, PEOPLE, ...ITEMS, RULE, EVICTS),
+      warnings: matching(COMMAND, CONFIRM),
+    })
+  })
+
+  test("a bot token that is missing or wrong hides what only it can ask", async () => {
+    const { found, file, url } = await allWrong()
+    const rest = matching(...ITEMS, RULE, EVICTS)
+    for (const [token, words] of [
+      ["", /^SLACK_BOT_TOKEN is missing/],
+      ["xoxb-of-nobody", /^SLACK_BOT_TOKEN is not known to Slack/],
+    ] as const) {
+      const env = { SLACK_BOT_TOKEN: token, SLACK_APP_TOKEN: "xapp-of-nobody", REDIS_URL: url }
+      const wrong = await found({ file, env })
+      expect(wrong.faults).toEqual(expect.arrayContaining(matching(words, /^SLACK_APP_TOKEN is not known to Slack/)))
+      expect(wrong.faults).toEqual(expect.arrayContaining(rest))
+      expect(wrong.faults).toHaveLength(rest.length + 2)
+      expect(wrong.warnings).toEqual(matching(COMMAND, CONFIRM))
+    }
+  })
+
+  test("wrong addresses of Redis or Slack", async () => {
+    const { found, file, url } = await allWrong()
+    expect(await found({ file, env: { REDIS_URL: "127.0.0.1" } })).toEqual({
+      faults: matching(/^REDIS_URL must be an address/, SCOPE, CHANNELS, PEOPLE, ...ITEMS, RULE),
+      warnings: matching(COMMAND),
+    })
+    expect(await found({ file, env: { SLACK_API_URL: "http://slack.example.com/", REDIS_URL: url } })).toEqual({
+      faults: matching(/^SLACK_API_URL must be an https address/, ...ITEMS, RULE, EVICTS),
+      warnings: matching(COMMAND, CONFIRM),
+    })
+  })
+
+  test("a file that isn't there", async () => {
+    const { workspace, slack, found } = await setUp()
+    workspace.scopes.delete("im:write")
+    const redis = await startRedis({ args: ["--maxmemory-policy", "allkeys-lru"] })
+    onTestFinished(() => redis.stop())
+    expect(slack.botToken).not.toBe("")
+    expect(await found({ env: { COUNTERSIGN_CONFIG: "/nowhere/countersign.yaml", REDIS_URL: redis.url } })).toEqual({
+      faults: matching(/^(\/nowhere\/)?countersign\.yaml does not exist/, SCOPE, EVICTS),
+      warnings: [],
+    })
+  })
+
+  test.each<[string, Record<string, unknown>, RegExp, RegExp[]]>([
+    ["starters", { starters: "U1 U2" }, /starters must be a list/, []],
+    ["a setting that there isn't", { agrees: 1 }, /has no setting "agrees"/, []],
+    ["a duration", { expiresIn: 5 }, /expiresIn must be a duration/, []],
+    ["the model", { model: { provider: "openai" } }, /model\.provider must be/, []],
+    ["the command", { command: "ops" }, /command must be/, [COMMAND]],
+    ["confirm", { redis: { confirm: -1 } }, /redis\.confirm must be/, [CONFIRM]],
+    ["the approvers", { approvers: "@ada" }, /approvers must be a list/, [PEOPLE]],
+    ["the channels", { channels: "#ops" }, /channels must be a list/, [CHANNELS]],
+    ["the tools", { tools: "ops.mjs" }, /tools must be a list/, [...ITEMS, RULE]],
+    ["the rules", { approvals: "none" }, /approvals must be a list/, [RULE]],
+  ])("one of %s in the file hides what depends on that alone", async (_, change, words, hidden) => {
+    const { found, file, url } = await allWrong()
+    const wrong = await found({ file: { ...file, ...change }, env: { REDIS_URL: url } })
+    const shown = (all: RegExp[]) => matching(...all.filter((one) => !hidden.includes(one)))
+    expect(wrong).toEqual({
+      faults: [expect.stringMatching(words), ...shown([SCOPE, CHANNELS, PEOPLE, ...ITEMS, RULE, EVICTS])],
+      warnings: shown([COMMAND, CONFIRM]),
+    })
+  })
+
+  test("an entry of a list that is no id leaves the others to be looked at, and its list is not called dead", async () => {
+    const { workspace, found } = await setUp()
+    workspace.alterPerson(ADA, { deleted: true })
+    expect(
+      await found({
+        file: {
+          approvers: [ADA, "@grace"],
+          channels: [NO_BOT, "#ops"],
+          starters: ["U0TYPO", 5],
+          approvals: [
+            { tool: "get_*", do: "alow" },
+            { tool: "get_status", do: "deny" },
+            { tool: "restart_service", do: "ask", approvers: ["U0TYPE"], expiresIn: 1 },
+          ],
+        },
+      }),
+    ).toEqual({
+      faults: [
+        expect.stringContaining("starters[1] must be"),
+        expect.stringContaining("channels[1] must be"),
+        expect.stringContaining("approvers[1] must be"),
+        expect.stringContaining("approvals[0].do must be"),
+        expect.stringContaining("approvals[2].expiresIn must be"),
+        expect.stringMatching(/^starters: U0TYPO is nobody's id: .* Copy member ID\)\.$/),
+        expect.stringMatching(/^approvals\[2\]\.approvers: U0TYPE is nobody's id: .* approve restart_service then\.$/),
+        expect.stringContaining("approvals[1]: get_status never gets that far: approvals[0] (get_*) matches it"),
+      ],
+      warnings: [
+        `channels: ${NO_BOT} (#no-bot) does not have the bot as a member: type /invite @countersign there.`,
+        `approvers: ${ADA} (ada) is deactivated: take the id out.`,
+      ],
+    })
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ["approvers", { starters: [ADA], approvers: [ADA, "grace"] }],
+    ["starters", { starters: [ADA, "robin"], approvers: [ADA] }],
+    ["self-approval", { starters: [ADA], approvers: [ADA], selfApproval: "yes" }],
+    ["the rules before", { starters: [ADA], approvers: [ADA], approvals: [5, { tool: "get_*", do: "allow" }] }],
+  ])("who could approve is no matter where not all of it could be read: %s", async (_, file) => {
+    const { found } = await setUp()
+    const { faults, warnings } = await found({ file })
+    expect(faults).toHaveLength(1)
+    expect(warnings).toEqual([])
+  })
+
+  test("a tool that can't be told makes no rule one without a tool", async () => {
+    const { found } = await setUp()
+    const { faults } = await found({ file: { tools: [TOOLS, "./gone.mjs"], approvals: [{ tool: "c", do: "ask" }] } })
+    expect(faults).toEqual([expect.stringMatching(/gone\.mjs does not exist/)])
+  })
+
+  test("a Redis elsewhere isn't called open where it could not be read whether that is meant, and gets no password", async () => {
+    const { prefix, found } = await setUp()
+    const redis = { prefix, insecure: "yes" }
+    const { port, seen } = await listening()
+    const url = `redis://:secret-word@0.0.0.0:${port}`
+    expect(await found({ file: { redis }, env: { REDIS_URL: url } })).toEqual({
+      faults: [expect.stringMatching(/redis\.insecure must be true or false/)],
+      warnings: [],
+    })
+    expect(seen()).toBe(0)
   })
 })
 
@@ -116,12 +288,24 @@ describe("tokens", () => {
     ["token_expired", /^SLACK_BOT_TOKEN has expired \(token rotation is on/],
     ["not_allowed_token_type", /^SLACK_BOT_TOKEN is a token of another kind: /],
     ["org_login_required", /^SLACK_BOT_TOKEN is refused: Slack says "org_login_required": /],
-    ["internal_error", /^Slack can't be reached at http:.* \(Slack says "internal_error"\)/],
   ])("a bot token that gets %s is told, and nothing is asked with it", async (error, words) => {
     const { workspace, found } = await setUp()
     workspace.misbehave({ method: "auth.test", do: "error", error, times: 9 })
     expect(await found()).toEqual({ faults: [expect.stringMatching(words)], warnings: [] })
     expect(workspace.calls.map(({ method }) => method).sort()).toEqual(["apps.connections.open", "auth.test"])
+  })
+
+  test.each([
+    ["error", { error: "internal_error" }, /Slack says "internal_error"\): try again in a minute; /],
+    ["status", { status: 503 }, /it answered with HTTP 503\): try again in a minute; /],
+    ["429", { retryAfter: 7 }, /Slack wants fewer questions now\): try again in 7 s; /],
+  ] as const)("what passes is an outage, with how long to wait: %s", async (kind, how, words) => {
+    const { workspace, found } = await setUp()
+    workspace.misbehave({ method: "auth.test", do: kind, times: 9, ...how })
+    const { outages, ...rest } = await found()
+    expect(rest).toEqual(NOTHING)
+    expect(outages).toEqual([expect.stringMatching(words)])
+    expect(outages?.[0]).toMatch(/^Slack at http:.*\/api\/ can't answer just now \(/)
   })
 
   test.each([
@@ -155,8 +339,8 @@ describe("tokens", () => {
     const { found } = await setUp()
     const nobody = await found({ env: { SLACK_API_URL: "http://127.0.0.1:1/api/" } })
     expect(nobody).toEqual({
-      faults: [expect.stringMatching(/^Slack can't be reached at http:\/\/127\.0\.0\.1:1\/api\/ \(.*\): see that/)],
-      warnings: [],
+      ...NOTHING,
+      outages: [expect.stringMatching(/^Slack can't be reached at http:\/\/127\.0\.0\.1:1\/api\/ \(.*\): see that/)],
     })
     const proxy = createServer((_, response) => response.end("<html>\u001b[2J Please log in</html>"))
     await new Promise<void>((listening) => proxy.listen(0, "127.0.0.1", listening))
@@ -202,6 +386,7 @@ describe("scopes", () => {
     const { faults, warnings } = await found({ file: { approvers: [ADA, GRACE], audit: undefined } })
     expect(faults).toEqual([])
     expect(warnings).toEqual([
+      expect.stringMatching(/^audit is missing/),
       expect.stringMatching(/^The scope usergroups:read is missing/),
       expect.stringMatching(/^The scope groups:read is missing/),
     ])
@@ -482,7 +667,11 @@ describe("who could approve", () => {
     ["selfApproval is true", { starters: [ADA], approvers: [ADA], selfApproval: true }, []],
     ["the requester confirms", { starters: [ADA], approvers: [ADA], selfApproval: "confirm" }, []],
     ["there is a second approver", { starters: [ADA], approvers: [ADA, GRACE] }, []],
-    ["nothing is asked", { starters: [ADA], approvers: [ADA], approvals: [{ tool: "*", do: "allow" }] }, []],
+    [
+      "nothing is asked",
+      { starters: [ADA], approvers: [ADA], approvals: [{ tool: "*", do: "allow" }] },
+      [expect.stringMatching(/approvals\[0\] allows every tool/) as string],
+    ],
   ])("%s", async (_, file, warnings) => {
     const { workspace, found } = await setUp()
     workspace.addGroup({ id: "S0SOLO", users: [ADA] })
@@ -502,7 +691,9 @@ describe("tools and rules", () => {
     [
       "a typing error",
       { approvals: [{ tool: "scal_service", do: "deny" }] },
-      ["approvals[0]: no tool's name is scal_service; did you mean scale_service?"],
+      [
+        "countersign.yaml:1: approvals[0]: no tool's name is scal_service; did you mean scale_service? Correct it, or take the rule out.",
+      ],
     ],
     [
       "a glob that no tool has",
@@ -512,12 +703,16 @@ describe("tools and rules", () => {
           { tool: "*_status_*", do: "deny" },
         ],
       },
-      ["approvals[1]: no tool's name is *_status_*; there are get_status, restart_service, scale_service."],
+      [
+        "countersign.yaml:1: approvals[1]: no tool's name is *_status_*; there are get_status, restart_service, scale_service: put one of these, or take the rule out.",
+      ],
     ],
     [
       "a part of names",
       { approvals: [{ tool: "service", do: "deny" }] },
-      ["approvals[0]: no tool's name is service; did you mean restart_service or scale_service?"],
+      [
+        "countersign.yaml:1: approvals[0]: no tool's name is service; did you mean restart_service or scale_service? Correct it, or take the rule out.",
+      ],
     ],
     [
       "a rule behind a wider one",
@@ -528,7 +723,7 @@ describe("tools and rules", () => {
         ],
       },
       [
-        "approvals[1]: get_status never gets that far: approvals[0] (get_*) matches it, and the first match wins. Put it first.",
+        "countersign.yaml:1: approvals[1]: get_status never gets that far: approvals[0] (get_*) matches it, and the first match wins. Put it first, or take it out.",
       ],
     ],
     [
@@ -540,13 +735,30 @@ describe("tools and rules", () => {
         ],
       },
       [
-        "approvals[1]: re*_service never gets that far: approvals[0] (*_service) matches it, and the first match wins. Put it first.",
+        "countersign.yaml:1: approvals[1]: re*_service never gets that far: approvals[0] (*_service) matches it, and the first match wins. Put it first, or take it out.",
       ],
     ],
     [
       "rules without tools",
       { tools: [], approvals: [{ tool: "get_*", do: "allow" }] },
-      ["approvals[0]: no tool's name is get_*; tools lists none."],
+      [
+        "countersign.yaml:1: approvals[0]: no tool's name is get_*; there are no tools: put the file of that one into tools, or take the rule out.",
+      ],
+    ],
+    [
+      "a rule behind one for all, and one that is there twice",
+      {
+        approvals: [
+          { tool: "get_?*", do: "allow" },
+          { tool: "get_?*", do: "deny" },
+          { tool: "*", do: "ask" },
+          { tool: "scale_service", do: "deny" },
+        ],
+      },
+      [
+        "countersign.yaml:1: approvals[1]: get_?* never gets that far: approvals[0] (get_?*) matches it, and the first match wins. Take one of them out.",
+        "countersign.yaml:1: approvals[3]: scale_service never gets that far: approvals[2] (*) matches it, and the first match wins. Put it first, or take it out.",
+      ],
     ],
     ["a rule for all, without tools", { tools: [], approvals: [{ tool: "*", do: "deny" }] }, []],
     [
@@ -610,6 +822,33 @@ describe("Redis", () => {
     const wrong = await found({ env: { REDIS_URL: `redis://:wrong-password@${at}` } })
     expect(wrong.faults).toEqual([`Redis at ${at} refuses the name or password of REDIS_URL: correct it.`])
     expect(await found({ env: { REDIS_URL: `redis://:right-password@${at}` } })).toEqual(NOTHING)
+  })
+
+  test.each<[string, () => Promise<string>, RegExp]>([
+    [
+      "hangs",
+      async () => {
+        const redis = await startRedis()
+        redis.pause()
+        onTestFinished(() => {
+          redis.resume()
+          return redis.stop()
+        })
+        return redis.url
+      },
+      /^Redis at 127\.0\.0\.1:\d+ takes connections but isn't ready \(it is loading its data, or hangs\): wait until redis-cli ping says PONG; if it doesn't, restart it\.$/,
+    ],
+    [
+      "is loading its data",
+      () => redisSaying("redis_version:7.0.0\r\nloading:1\r\nloading_eta_seconds:100\r\n"),
+      /takes connections but isn't ready/,
+    ],
+  ])("that %s has an outage, with the remedy for that", async (_, start, words) => {
+    const { found } = await setUp()
+    expect(await found({ env: { REDIS_URL: await start() } })).toEqual({
+      ...NOTHING,
+      outages: [expect.stringMatching(words)],
+    })
   })
 
   test("with fewer replicas than must confirm is warned of", async () => {
@@ -702,8 +941,8 @@ describe("Redis", () => {
     const { prefix, found } = await setUp()
     const env = { REDIS_URL: "redis://:secret-word@redis.invalid" }
     expect(await found({ env, file: { redis: { prefix, insecure: true } } })).toEqual({
-      faults: [expect.stringMatching(/^Redis can't be reached at redis\.invalid:6379 \(.*redis\.invalid/)],
-      warnings: [],
+      ...NOTHING,
+      outages: [expect.stringMatching(/^Redis can't be reached at redis\.invalid:6379 \(.*redis\.invalid/)],
     })
   })
 })
@@ -720,7 +959,7 @@ describe("the manifest", () => {
   })
 
   test("that isn't there is no matter", () => {
-    expect(checkManifest({ command: "/ops" } as Config, "/nowhere/manifest.yml")).toEqual(NOTHING)
+    expect(checkManifest({ command: "/ops" }, "/nowhere/manifest.yml")).toMatchObject(NOTHING)
   })
 })
 
@@ -752,6 +991,7 @@ describe("live", () => {
         expect.stringMatching(/^The message "too long" would be refused by Slack: .*3001.* at \/blocks\/0\/text/),
         expect.stringMatching(/^The message "again" would be refused by Slack: /),
       ],
+      outages: [],
       warnings: [],
     })
   })
@@ -760,10 +1000,11 @@ describe("live", () => {
     const { slack, workspace } = await setUp()
     const client = asker(slack.botToken, slack.apiUrl)
     workspace.misbehave({ method: "blocks.validate", do: "429", retryAfter: 1, times: 1 })
-    expect(await checkLive(client)).toEqual(NOTHING)
+    expect(await checkLive(client)).toMatchObject(NOTHING)
     workspace.misbehave({ method: "blocks.validate", do: "error", error: "unknown_method", times: 1 })
     expect(await checkLive(client)).toEqual({
       faults: [],
+      outages: [],
       warnings: ['Slack didn\'t validate the messages: Slack says "unknown_method".'],
     })
   })
@@ -776,6 +1017,18 @@ async function told<T>(url: string, question: (redis: Redis) => Promise<T>): Pro
   } finally {
     redis.disconnect()
   }
+}
+
+/** A port of this machine, and how many came to it. */
+async function listening(): Promise<{ port: number; seen: () => number }> {
+  let count = 0
+  const server = createTcpServer((socket) => {
+    count++
+    socket.destroy()
+  })
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  onTestFinished(() => new Promise((closed) => server.close(() => closed())))
+  return { port: (server.address() as AddressInfo).port, seen: () => count }
 }
 
 /** A server that says this about itself and has nothing stored. */

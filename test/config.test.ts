@@ -27,6 +27,7 @@ audit:        { channel: C0AUDIT, args: masked }
 redis:        { prefix: countersign, shards: 1, confirm: 0, keepEnded: 30d }
 `
 const LEAST = "model: { provider: demo }\n"
+const DOORS = "starters: [ U1 ]\nchannels: [ C1 ]\naudit: { channel: C2 }\n"
 
 let files = 0
 function file(content: string | Buffer): string {
@@ -42,7 +43,7 @@ function read(content: string | Buffer, env: NodeJS.ProcessEnv = {}) {
 /** The faults, without the file's path, which differs from test to test. */
 function faults(content: string | Buffer, env: NodeJS.ProcessEnv = {}): string[] {
   const reading = read(content, env)
-  return reading.ok ? [] : reading.faults.map((fault) => fault.replace(/^\/.*?\d+\.yaml:?/, ""))
+  return reading.faults.map((fault) => fault.replace(/^\/.*?\d+\.yaml:?/, ""))
 }
 
 function config(content: string, env: NodeJS.ProcessEnv = {}) {
@@ -129,16 +130,17 @@ describe("the file", () => {
       `starters is empty: nobody may start a run. List them in ${least.file}, such as starters: [ U0123, S0ENG ].`,
       `channels is empty: a run may be started nowhere. List them in ${least.file}, such as channels: [ C0OPS ].`,
       `approvers is empty: nobody may approve, and what is asked expires. List them in ${least.file}, such as approvers: [ S0SRE ].`,
+      `audit is missing: what is asked, decided and run is told in no channel, only in the bot's log. Name one in ${least.file}, such as audit: { channel: C0AUDIT }.`,
     ])
   })
 
   test("with no approvers at all is no matter where every rule names its own or asks nobody", () => {
     const rules = `approvals: [ { tool: a, do: ask, approvers: [ U1 ] }, { tool: "*", do: deny } ]`
-    expect(config(`${LEAST}starters: [ U1 ]\nchannels: [ C1 ]\n${rules}`).warnings).toEqual([])
+    expect(config(`${LEAST}${DOORS}${rules}`).warnings).toEqual([])
   })
 
   test("with no approvers at all is no matter where the requester alone confirms", () => {
-    const doors = `${LEAST}starters: [ U1 ]\nchannels: [ C1 ]\n`
+    const doors = `${LEAST}${DOORS}`
     expect(config(`${doors}selfApproval: confirm`).warnings).toEqual([])
     const other = `approvals: [ { tool: a, do: ask, selfApproval: false } ]`
     expect(config(`${doors}selfApproval: confirm\n${other}`).warnings).toHaveLength(1)
@@ -180,9 +182,7 @@ describe("the file", () => {
     [
       "a glob that begins with a bare star",
       `${LEAST}approvals:\n  - tool: *_user\n    do: deny\n`,
-      [
-        ' Unresolved alias (the anchor must be set before the alias): _user; a value that begins with * must be quoted, such as "*_user".',
-      ],
+      ['3:11: *_user stands for nothing; a value that begins with * must be quoted, such as "*_user".'],
     ],
     [
       "a bare @name",
@@ -190,6 +190,74 @@ describe("the file", () => {
       ["2:13: Plain value cannot start with reserved character @; put a person's id (U…) instead of a name."],
     ],
   ])("is refused in words when it is %s", (_, content, words) => {
+    expect(faults(content)).toEqual(words)
+  })
+
+  const open = (bracket: string, closing: string) =>
+    `the ${bracket} that begins here is not closed: put the missing ${closing}.`
+  test.each<[string, string, string[]]>([
+    ["in a line", "model: { provider: demo\nstarters: [ U1 ]\n", [`1:8: ${open("{", "}")}`]],
+    ["over lines", "model: {\n  provider: demo,\n  maxTurns: 3\nstarters: [ U1 ]\n", [`1:8: ${open("{", "}")}`]],
+    [
+      "before a setting that is indented",
+      "model: { provider: demo\n  maxTurns: 5\nstarters: [ U1 ]\n",
+      [`1:8: ${open("{", "}")}`],
+    ],
+    [
+      "in a list of rules",
+      `${LEAST}approvals:\n  - { tool: a, do: ask\n  - { tool: b, do: deny }\nstarters: [ U1 ]\n`,
+      [`3:5: ${open("{", "}")}`],
+    ],
+    [
+      "in a list that is closed",
+      `${LEAST}approvals: [\n  { tool: a, do: ask },\n  { tool: b, do: deny\n]\nstarters: [ U1 ]\nchannels: [ C1 ]\n`,
+      [`4:3: ${open("{", "}")}`],
+    ],
+    [
+      "by the wrong bracket",
+      `${LEAST}approvals:\n  - { tool: a, do: ask, approvers: [ U1 }\n`,
+      [`3:36: ${open("[", "]")}`],
+    ],
+    ["as a quote", `${LEAST}instructions: "be brief\nstarters: [ U1 ]\n`, [`2:15: ${open('"', '"')}`]],
+    [
+      "twice",
+      `${LEAST}starters: [ U1\nchannels: [ #ops ]\nadmins: [ U2 ]\n`,
+      [
+        `2:11: ${open("[", "]")}`,
+        `3:11: ${open("[", "]").slice(0, -1)}; # begins a comment, so a channel can't be named like that: put its id (C…).`,
+      ],
+    ],
+  ])("says once what isn't closed %s, where it begins", (_, content, words) => {
+    expect(faults(content)).toEqual(words)
+  })
+
+  test.each<[string, string, string[]]>([
+    [
+      "a bracket that isn't closed",
+      "model: { provider: demo\nexpiresIn: 5\nstarters: [ alice ]\n",
+      [
+        "1:8: the { that begins here is not closed: put the missing }.",
+        "2: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not 5.",
+        "3: starters[0] must be a user's id (U…) or a user group's id (S…), not \"alice\".",
+      ],
+    ],
+    [
+      "a bare star",
+      "approvals: [ { tool: *_user, do: ask } ]\nmodle: { provider: demo }\n",
+      [
+        '1:22: *_user stands for nothing; a value that begins with * must be quoted, such as "*_user".',
+        expect.stringMatching(/^2: the file has no setting "modle" \(did you mean model\?\); /) as string,
+      ],
+    ],
+    [
+      "something behind which more may stand",
+      "expiresIn: 5\ncommand: ]\nmodel: { provider: demo }\n",
+      [
+        expect.stringMatching(/^2:10: Unexpected flow-seq-end token/) as string,
+        "1: expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not 5.",
+      ],
+    ],
+  ])("with %s still has its other settings looked at, and nothing is missed that may be there", (_, content, words) => {
     expect(faults(content)).toEqual(words)
   })
 
@@ -207,11 +275,11 @@ describe("the file", () => {
   test("that is a folder, or is not there, is named with what to do", () => {
     mkdirSync(join(folder, "dir"))
     const at = (path: string) => readConfig({ ...ENV, COUNTERSIGN_CONFIG: path })
-    expect(at(join(folder, "dir"))).toEqual({
+    expect(at(join(folder, "dir"))).toMatchObject({
       ok: false,
       faults: [`${join(folder, "dir")} is a folder: name the file in COUNTERSIGN_CONFIG.`],
     })
-    expect(readConfig(ENV)).toEqual({
+    expect(readConfig(ENV)).toMatchObject({
       ok: false,
       faults: [
         './countersign.yaml does not exist: write it (README, "Configuration", has a file to start from), or name another in COUNTERSIGN_CONFIG.',
@@ -326,13 +394,21 @@ describe("a setting of the wrong form is one sentence with line, place and remed
       ],
     ],
     [
-      'approvals: [ { tool: "*", do: ask }, { tool: deploy, do: deny } ]',
-      ["2: approvals[1] is never reached: approvals[0] matches the same tools, and the first match wins."],
+      "approvals: [ { tool: a, do: allow, approvers: [ alice ], expiresin: 1h, expiresIn: 1 } ]",
+      [
+        "2: approvals[0].approvers[0] must be a user's id (U…) or a user group's id (S…) or a channel's id (C…), not \"alice\".",
+        "2: approvals[0].expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not 1.",
+        '2: approvals[0] has no setting "expiresin" (did you mean expiresIn?); there are tool, do, approvers, selfApproval, expiresIn, startWithin.',
+        "2: approvals[0] asks nobody: approvers, selfApproval, expiresIn and startWithin belong to a rule with do: ask.",
+      ],
     ],
     [
-      "approvals: [ { tool: a, do: ask }, { tool: a, do: deny } ]",
-      ["2: approvals[1] is never reached: approvals[0] matches the same tools, and the first match wins."],
+      "approvals: [ { tol: a, do: ask } ]",
+      [
+        '2: approvals[0] has no setting "tol" (did you mean tool?); there are tool, do, approvers, selfApproval, expiresIn, startWithin.',
+      ],
     ],
+    ["audit: { chanel: C1 }", ['2: audit has no setting "chanel" (did you mean channel?); there are channel, args.']],
     ["audit: C0AUDIT", ['2: audit must be a mapping, such as { channel: C0AUDIT }, not "C0AUDIT".']],
     ["audit: {}", ["2: audit.channel is missing: put a channel's id (C…)."]],
     ["audit: { channel: C1, args: plain }", ['2: audit.args must be masked or digest, not "plain".']],
@@ -351,6 +427,93 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     ],
   ])("%s", (line, words) => {
     expect(faults(`${LEAST}${line}\n`)).toEqual(words)
+  })
+})
+
+describe("what could be read in spite of faults", () => {
+  const whole = (...items: unknown[]) => ({ items, whole: true })
+  const part = (...items: unknown[]) => ({ items, whole: false })
+
+  test("is every sound setting, every sound item of a list and every sound field of a rule", () => {
+    const { ok, known } = read(
+      `${LEAST}expiresIn: 5
+tools: [ ./a.mjs, "", ./b.mjs ]
+starters: [ U1, "@alice" ]
+channels: [ C1 ]
+approvers: U1
+admins: { U1: true }
+command: /ops
+approvals: [ { tool: a, do: alow, approvers: [ U2, bob ] }, 5, { tool: "b", do: deny } ]
+audit: { channel: C2, args: plain }
+redis: { prefix: p, shards: 0, confirm: 2 }
+`,
+      { SLACK_BOT_TOKEN: "x", PORT: "x", REDIS_URL: "redis://127.0.0.1:6380" },
+    )
+    expect(ok).toBe(false)
+    expect(known).toMatchObject({
+      tools: part(join(folder, "a.mjs"), join(folder, "b.mjs")),
+      starters: part("U1"),
+      channels: whole("C1"),
+      approvers: part(),
+      admins: part(),
+      command: "/ops",
+      selfApproval: false,
+      approvals: part(
+        { index: 0, tool: "a", do: undefined, approvers: part("U2"), rule: undefined },
+        { index: 1, tool: undefined, approvers: undefined, rule: undefined },
+        { index: 2, tool: "b", do: "deny", approvers: undefined, rule: { tool: "b", do: "deny" } },
+      ),
+      audit: { channel: "C2" },
+      slack: { botToken: undefined, appToken: "xapp-1-secret", apiUrl: "https://slack.com/api/", http: false },
+      redisUrl: "redis://127.0.0.1:6380",
+    })
+    expect(known.redis).toEqual({ prefix: "p", confirm: 2, keepEnded: 30 * 86_400_000, insecure: false })
+    expect(known.at(["approvals", 2])).toMatch(/\.yaml:9: approvals\[2\]$/)
+  })
+
+  test.each([
+    ["aprovers: [ U1 ]", "approvers"],
+    ["agree: [ U1, C0SRE ]", "approvers"],
+    ["approvers: [ U1", "approvers"],
+    ["redis: { prefx: a }", "redis.prefix"],
+    ["rdeis: { prefix: a }", "redis.prefix"],
+  ])("%s: nothing is taken for what may have been meant there", (line, missing) => {
+    const { known, warnings } = read(`${LEAST}${DOORS}${line}\n`)
+    if (missing === "approvers")
+      expect({ warnings, approvers: known.approvers }).toEqual({ warnings: [], approvers: part() })
+    else expect(known.redis.prefix).toBeUndefined()
+  })
+
+  test("is nothing of the file when there is none, and no warning follows from that", () => {
+    const { known, warnings } = readConfig({ ...ENV, COUNTERSIGN_CONFIG: join(folder, "gone.yaml") })
+    expect(known).toMatchObject({ tools: part(), approvals: part(), audit: undefined, redis: {}, command: undefined })
+    expect(known.slack.botToken).toBe("xoxb-1-secret")
+    expect(warnings).toEqual([])
+  })
+
+  test("gives its warnings beside the faults", () => {
+    const { faults: wrong, warnings } = read(`${LEAST}expiresIn: 5\nchannels: [ C1 ]\napprovers: [ U1 ]\n`)
+    expect(wrong).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringMatching(/^starters is empty/), expect.stringMatching(/^audit is missing/)])
+  })
+})
+
+describe("a rule that allows every tool", () => {
+  test.each<[string, string | undefined]>([
+    ['{ tool: "*", do: allow }', "approvals[0] allows every tool, nobody is asked: "],
+    [
+      '{ tool: a, do: ask }, { tool: "**", do: allow }',
+      "approvals[1] allows every tool that no rule before it is about, nobody is asked: ",
+    ],
+    ['{ tool: "*", do: ask }', undefined],
+    ['{ tool: "a*", do: allow }', undefined],
+  ])("%s is warned of with its line", (rules, words) => {
+    const { warnings } = config(`${LEAST}${DOORS}approvers: [ U1 ]\napprovals: [ ${rules} ]\n`)
+    expect(warnings).toEqual(
+      words === undefined
+        ? []
+        : [expect.stringContaining(`.yaml:6: ${words}allow by name what may run unasked, such as get_*`)],
+    )
   })
 })
 

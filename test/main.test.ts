@@ -6,7 +6,8 @@ import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { AUDIT, NO_BOT, OPS, ROBIN, SRE } from "../src/sandbox/seed.ts"
-import { startSlack } from "../src/sandbox/slack.ts"
+import { type SandboxSlack, startSlack } from "../src/sandbox/slack.ts"
+import { startProxy } from "./fakes/proxy.ts"
 import { freshPrefix, redisUrl, scratchFolder } from "./redis.ts"
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -84,11 +85,12 @@ describe("check", () => {
 
   test("says faults and warnings, and ends with 2", async () => {
     const { env } = await setUp({ channels: [OPS, NO_BOT], approvals: [{ tool: "gte_*", do: "allow" }] })
+    const file = env.COUNTERSIGN_CONFIG
     expect(await run(["check"], env)).toEqual({
       code: 2,
       out: [
         "1 fault: with these the bot does not start.",
-        "  - approvals[0]: no tool's name is gte_*; there are get_status, restart_service, scale_service.",
+        `  - ${file}:1: approvals[0]: no tool's name is gte_*; there are get_status, restart_service, scale_service: put one of these, or take the rule out.`,
         "",
         "1 warning:",
         "  - channels: C0NOBOT (#no-bot) does not have the bot as a member: type /invite @countersign there.",
@@ -97,6 +99,20 @@ describe("check", () => {
       err: "",
     })
   })
+
+  test("says what may pass by itself, and ends with 1 when that is all", async () => {
+    const { slack, env } = await setUp()
+    const away = { ...env, REDIS_URL: "redis://127.0.0.1:1" }
+    const alone = await run(["check"], away)
+    expect(alone.out).toMatch(
+      /^1 outage: until it is over the bot does not start\.\n {2}- Redis can't be reached at 127\.0\.0\.1:1 \(.*\): start it, or correct REDIS_URL\.\n$/,
+    )
+    expect(alone.code).toBe(1)
+    slack.workspace.scopes.delete("im:write")
+    const both = await run(["check"], away)
+    expect(both.out).toMatch(/^1 fault: .*\n {2}- The scope im:write .*\n\n1 outage: .*\n {2}- Redis can't be reached/)
+    expect(both.code).toBe(2)
+  }, 60_000)
 
   test("ends although a tool's module holds something open", async () => {
     const file = join(await scratchFolder("main"), "tools.mjs")
@@ -126,10 +142,84 @@ describe("start", () => {
   })
 
   test("refuses without any configuration, naming what to write", async () => {
-    const { code, err } = await run(["start"], { COUNTERSIGN_CONFIG: "/nowhere/countersign.yaml" })
+    const { code, err } = await run(["start"], {
+      COUNTERSIGN_CONFIG: "/nowhere/countersign.yaml",
+      REDIS_URL: redisUrl(),
+    })
     expect(code).toBe(2)
     expect(err).toMatch(/^Countersign can't start: 3 faults\.\n {2}- SLACK_BOT_TOKEN is missing/)
     expect(err).toContain("/nowhere/countersign.yaml does not exist: write it")
+  })
+
+  test.each<[string, (slack: SandboxSlack) => Record<string, string>, string]>([
+    ["Redis", () => ({ REDIS_URL: "redis://127.0.0.1:1" }), "Redis can't be reached at 127.0.0.1:1 ("],
+    [
+      "Slack",
+      () => ({ SLACK_API_URL: "http://127.0.0.1:1/api/" }),
+      "Slack can't be reached at http://127.0.0.1:1/api/ (",
+    ],
+    [
+      "Slack, which says so",
+      ({ workspace }) => {
+        workspace.misbehave({ method: "auth.test", do: "status", status: 503 })
+        return {}
+      },
+      "Slack at http://",
+    ],
+  ])("does not start while nothing is heard of %s, and ends with 1: it may pass", async (_, without, words) => {
+    const { slack, env } = await setUp()
+    const { code, err } = await run(["start"], { ...env, ...without(slack) })
+    expect(err).toContain(`Countersign can't start just now.\n  - ${words}`)
+    expect(err).toMatch(/\.\nStart it again when that is over\.\n$/)
+    expect(code).toBe(1)
+  })
+
+  test("says both what is to be mended and what may pass, and ends with 2", async () => {
+    const { env } = await setUp({ admins: ["U0TYPO"] })
+    const { code, err } = await run(["start"], { ...env, REDIS_URL: "redis://127.0.0.1:1" })
+    expect(err).toMatch(
+      /^Countersign can't start: 1 fault\.\n {2}- admins: U0TYPO .*\nAnd 1 outage:\n {2}- Redis can't/,
+    )
+    expect(code).toBe(2)
+  })
+
+  test("a Redis that falls silent after the check is told with the remedy for that", async () => {
+    const { env } = await setUp()
+    const proxy = await startProxy({ port: Number(new URL(redisUrl()).port) })
+    onTestFinished(() => proxy.close())
+    const held = proxy.holdFrom("countersign-main")
+    const { code, err } = await run(["start"], { ...env, REDIS_URL: proxy.url })
+    await held
+    expect(err).toMatch(
+      /^Countersign can't start just now\.\n {2}- Redis at 127\.0\.0\.1:\d+ takes connections but isn't ready .*: wait until redis-cli ping says PONG/,
+    )
+    expect(code).toBe(1)
+  }, 60_000)
+
+  test("what is over when it is looked for again is told in its own words", async () => {
+    const { slack, env } = await setUp()
+    const { workspace } = slack
+    // The check asks first, then the bot itself, then the check again.
+    const during = () => void workspace.misbehave({ method: "auth.test", do: "error", error: "fatal_error", times: 1 })
+    workspace.misbehave({ method: "auth.test", times: 1, during })
+    const { code, err } = await run(["start"], env)
+    expect(err).toMatch(
+      /^Countersign can't start just now\.\n {2}- .*fatal_error\. There is nothing else wrong now: start it again\.\n/,
+    )
+    expect(code).toBe(1)
+  })
+
+  test("a port that is taken is to be mended", async () => {
+    const { slack, env } = await setUp()
+    const { SLACK_APP_TOKEN: _, ...http } = env
+    const port = new URL(slack.apiUrl).port
+    const { code, err } = await run(["start"], { ...http, SLACK_SIGNING_SECRET: "0123456789abcdef", PORT: port })
+    expect(err).toMatch(
+      new RegExp(
+        `^Countersign can't start: 1 fault\\.\n {2}- PORT ${port} is taken by another program: put another one, `,
+      ),
+    )
+    expect(code).toBe(2)
   })
 
   test("logs its warnings, connects, and ends in order when it is told to", async () => {

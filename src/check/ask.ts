@@ -17,8 +17,11 @@ export type Answered<T> = { ok: true; value: T } | Unanswered
 
 export interface Unanswered {
   ok: false
-  /** refused: Slack's own no, with its code. passing: it may answer at another time. unreachable: nobody answered as Slack does. */
-  kind: "refused" | "passing" | "unreachable"
+  /**
+   * refused: Slack's own no, with its code. passing: Slack can't just now. unreachable: nobody answered. foreign: somebody
+   * did who isn't Slack.
+   */
+  kind: "refused" | "passing" | "unreachable" | "foreign"
   /** Slack's error code, where it gave one. */
   code: string
   /** The reason, as the end of a sentence without its full stop. */
@@ -63,7 +66,7 @@ function unanswered(error: unknown): Unanswered {
     return { ok: false, kind: "passing", code: "ratelimited", why: "Slack wants fewer questions now", retryAfter }
   }
   if (error instanceof WebAPIHTTPError) {
-    const kind = error.statusCode >= 500 ? "passing" : "unreachable"
+    const kind = error.statusCode >= 500 ? "passing" : "foreign"
     return { ok: false, kind, code: "", why: `it answered with HTTP ${error.statusCode}` }
   }
   return { ok: false, kind: "unreachable", code: "", why: plain(rootOf(error)) }
@@ -72,7 +75,7 @@ function unanswered(error: unknown): Unanswered {
 function refused(data: Readonly<Record<string, unknown>>): Unanswered {
   const code = textOf(data["error"])
   // A proxy's page comes as an "error", too.
-  if (!/^[a-z0-9_]+$/.test(code)) return { ok: false, kind: "unreachable", code: "", why: "what answers isn't Slack" }
+  if (!/^[a-z0-9_]+$/.test(code)) return { ok: false, kind: "foreign", code: "", why: "what answers isn't Slack" }
   if (code === "missing_scope") {
     return { ok: false, kind: "refused", code, why: `the bot lacks the scope ${textOf(data["needed"])}` }
   }

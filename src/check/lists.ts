@@ -2,13 +2,16 @@
  * The lists of the configuration that name somebody or some place, and what is to be said of their entries when it is known
  * how each stands. It asks nobody.
  */
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
+import type { Part } from "../config/known.ts"
 import { type Report, together } from "./report.ts"
 
 export interface List {
   /** Where it stands in the file. */
   name: string
   ids: readonly string[]
+  /** Whether these are all of it. */
+  whole: boolean
   /** What follows when no entry of it counts, a sentence; undefined: nothing that stops the bot. */
   otherwise?: string
 }
@@ -23,32 +26,32 @@ export type Finding =
   /** It couldn't be looked up, because of `why`. */
   | { kind: "unknown"; why: string }
 
+const list = (name: string, { items, whole }: Part<string>, otherwise?: string): List => ({
+  name,
+  ids: items,
+  whole,
+  ...(otherwise === undefined ? {} : { otherwise }),
+})
+
 /** Who may start, decide and cancel. */
-export function listsOf({ starters, approvers, admins, approvals }: Config): List[] {
+export function listsOf({ starters, approvers, admins, approvals }: Known): List[] {
   return [
-    { name: "starters", ids: starters, otherwise: "Nobody may start a run then." },
-    { name: "approvers", ids: approvers, otherwise: "Nobody may approve then." },
-    { name: "admins", ids: admins },
-    ...approvals.flatMap((rule, index) =>
-      rule.approvers === undefined
-        ? []
-        : [
-            {
-              name: `approvals[${index}].approvers`,
-              ids: rule.approvers,
-              otherwise: `Nobody may approve ${rule.tool} then.`,
-            },
-          ],
-    ),
+    list("starters", starters, "Nobody may start a run then."),
+    list("approvers", approvers, "Nobody may approve then."),
+    list("admins", admins),
+    ...approvals.items.flatMap(({ index, tool, approvers: own }) => {
+      if (own === undefined) return []
+      return [list(`approvals[${index}].approvers`, own, tool && `Nobody may approve ${tool} then.`)]
+    }),
   ]
 }
 
 /** Where a run may be started, and where the audit goes. */
-export function placesOf({ channels, audit }: Config): List[] {
-  const ofAudit = { name: "audit.channel", otherwise: "The audit can't be written then." }
+export function placesOf({ channels, audit }: Known): List[] {
+  const ofAudit = typeof audit === "object" && audit.channel !== undefined ? [audit.channel] : []
   return [
-    { name: "channels", ids: channels, otherwise: "A run can be started nowhere then." },
-    ...(audit ? [{ ...ofAudit, ids: [audit.channel] }] : []),
+    list("channels", channels, "A run can be started nowhere then."),
+    list("audit.channel", { items: ofAudit, whole: true }, "The audit can't be written then."),
   ]
 }
 
@@ -58,7 +61,8 @@ export function placesOf({ channels, audit }: Config): List[] {
  */
 export function judge(lists: readonly List[], findings: ReadonlyMap<string, Finding>): Report {
   const dead = lists.filter(
-    ({ ids }) => ids.length > 0 && ids.every((id) => ["absent", "idle"].includes(findings.get(id)?.kind ?? "unknown")),
+    ({ ids, whole }) =>
+      whole && ids.length > 0 && ids.every((id) => ["absent", "idle"].includes(findings.get(id)?.kind ?? "unknown")),
   )
   const report = together()
   const unknown = new Map<string, string[]>()

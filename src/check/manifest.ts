@@ -4,16 +4,17 @@
  */
 import { fileURLToPath } from "node:url"
 import { z } from "zod"
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
 import { readYaml } from "../config/yaml.ts"
 import { type Report, together, warning } from "./report.ts"
 
 const FILE = fileURLToPath(new URL("../../manifest.yml", import.meta.url))
 const manifest = z.object({ features: z.object({ slash_commands: z.array(z.object({ command: z.string() })) }) })
 
-export function checkManifest({ command }: Config, file = FILE): Report {
+export function checkManifest({ command }: Pick<Known, "command">, file = FILE): Report {
+  if (command === undefined) return together()
   const read = readYaml(file)
-  const parsed = read.ok ? manifest.safeParse(read.file.data) : undefined
+  const parsed = read.faults.length === 0 ? manifest.safeParse(read.file?.data) : undefined
   if (!parsed?.success) return together()
   const commands = parsed.data.features.slash_commands.map((one) => one.command)
   if (commands.includes(command)) return together()

@@ -2,7 +2,7 @@
  * Whether the bot can work in the channels that the configuration names.
  */
 import type { WebClient } from "@slack/web-api"
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
 import { ask, type Unanswered } from "./ask.ts"
 import { type Finding, judge, placesOf } from "./lists.ts"
 import { fault, plain, type Report, together } from "./report.ts"
@@ -10,14 +10,17 @@ import type { Bot } from "./tokens.ts"
 
 type Channel = NonNullable<Awaited<ReturnType<WebClient["conversations"]["info"]>>["channel"]>
 
-export async function checkPlaces(client: WebClient, config: Config, bot: Bot): Promise<Report> {
-  const lists = placesOf(config)
+export async function checkPlaces(client: WebClient, known: Known, bot: Bot): Promise<Report> {
+  const lists = placesOf(known)
+  const audit = typeof known.audit === "object" ? known.audit : {}
   const findings = new Map<string, Finding>()
   const reports: Report[] = []
   for (const id of new Set(lists.flatMap(({ ids }) => ids))) {
     const found = await channelOf(client, id, bot)
     findings.set(id, "channel" in found ? placeFinding(found.channel, bot) : found)
-    if ("channel" in found && id === config.audit?.channel) reports.push(checkMasked(config.audit, found.channel))
+    if ("channel" in found && id === audit.channel && audit.args === "masked") {
+      reports.push(checkMasked(id, found.channel))
+    }
   }
   return together(judge(lists, findings), ...reports)
 }
@@ -58,8 +61,8 @@ function whyNot({ kind, code, why }: Unanswered, bot: Bot): Finding {
   return { kind: "idle", words: `${words}: type ${invite(bot)} there if it is private, else put the right id` }
 }
 
-function checkMasked({ channel: id, args }: NonNullable<Config["audit"]>, channel: Channel): Report {
-  if (args !== "masked" || isClosed(channel)) return together()
+function checkMasked(id: string, channel: Channel): Report {
+  if (isClosed(channel)) return together()
   const seen = channel.is_private === true ? "shared with others" : "public"
   const words = `audit.args is masked, but ${id} ${named(channel)}is ${seen}: everybody there could read every argument`
   return fault(`${words}. Name a private, unshared channel, or put args: digest.`)

@@ -1,41 +1,38 @@
 /**
  * Whether Redis can be reached, is new enough, and keeps what it is given. It writes nothing there.
  */
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
 import { Connection } from "../store/connection.ts"
 import { type Health, healthOf, isNewEnough } from "../store/health.ts"
 import { metaKey } from "../store/keys.ts"
-import { fault, plain, type Report, together, warning } from "./report.ts"
+import { fault, outage, plain, type Report, together, warning } from "./report.ts"
 
 /** How long it is tried to reach Redis, ms. */
 const REACH_WITHIN = 3000
 /** ms of difference between the clocks: Slack's signatures allow five minutes. */
 const CLOCKS = 60_000
 
-export async function checkRedis(config: Config): Promise<Report> {
-  const { redis } = config
-  const address = new URL(redis.url)
-  const open = checkWire(address, redis.insecure)
+export async function checkRedis(known: Known): Promise<Report> {
+  const { redisUrl: url, redis } = known
+  if (url === undefined) return together()
+  const address = new URL(url)
+  const lacks = redis.insecure === true ? [] : missingOf(address)
+  // Whether it was meant to be insecure isn't known when that setting could not be read.
+  const open = redis.insecure === false ? checkWire(address, lacks) : together()
   // Not even for a check does a password go where everybody can read it.
-  if (open.faults.length > 0 && address.password !== "") return open
-  const words = { last: "" }
-  const connection = new Connection(redis.url, "check", { warn: (_, said) => (words.last = said) })
-  try {
-    await connection.ready(REACH_WITHIN)
-    return together(open, await look(connection, config))
-  } catch (error) {
-    const why = words.last.replace(/^Redis: /, "") || (error instanceof Error ? error.message : String(error))
-    return together(open, fault(unreached(address, plain(why))))
-  } finally {
-    await connection.close()
-  }
+  if (lacks.length > 0 && address.password !== "") return open
+  return together(open, await checkServer(url, address, known))
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-function checkWire({ protocol, hostname, password }: URL, insecure: boolean): Report {
-  if (insecure || LOOPBACK.test(hostname)) return together()
-  const lacks = [...(protocol === "rediss:" ? [] : ["TLS (rediss://)"]), ...(password === "" ? ["a password"] : [])]
+/** What is missing for others not to get at what is stored there. */
+function missingOf({ protocol, hostname, password }: URL): string[] {
+  if (LOOPBACK.test(hostname)) return []
+  return [...(protocol === "rediss:" ? [] : ["TLS (rediss://)"]), ...(password === "" ? ["a password"] : [])]
+}
+
+function checkWire({ hostname }: URL, lacks: readonly string[]): Report {
   if (lacks.length === 0) return together()
   const words = `REDIS_URL leads to another machine (${hostname}) without ${lacks.join(" and without ")}`
   return fault(
@@ -43,28 +40,59 @@ function checkWire({ protocol, hostname, password }: URL, insecure: boolean): Re
   )
 }
 
-function unreached({ hostname, port }: URL, why: string): string {
+async function checkServer(url: string, { hostname, port }: URL, known: Known): Promise<Report> {
   const at = `${hostname}:${port || "6379"}`
-  if (/NOAUTH/.test(why)) return `Redis at ${at} wants a password: put it into REDIS_URL (redis://:password@…).`
-  if (/WRONGPASS|invalid (username-)?password/i.test(why)) {
-    return `Redis at ${at} refuses the name or password of REDIS_URL: correct it.`
+  const words = { last: "" }
+  const connection = new Connection(url, "check", { warn: (_, said) => (words.last = said) })
+  let ready = false
+  try {
+    await connection.ready(REACH_WITHIN)
+    ready = true
+    return await look(connection, known)
+  } catch (error) {
+    const why = plain(words.last.replace(/^Redis: /, "") || (error instanceof Error ? error.message : String(error)))
+    return refused(at, why) ?? outage(unanswered(at, why, ready, words.last === "" ? connection.client.status : ""))
+  } finally {
+    await connection.close()
   }
-  if (/NOPERM/.test(why)) {
-    return `Redis at ${at} forbids what the bot needs (${why}): allow the user of REDIS_URL that, and every command on its keys.`
+}
+
+/** What Redis itself says no to. */
+function refused(at: string, why: string): Report | undefined {
+  if (/NOAUTH/.test(why)) return fault(`Redis at ${at} wants a password: put it into REDIS_URL (redis://:password@…).`)
+  if (/WRONGPASS|invalid (username-)?password/i.test(why)) {
+    return fault(`Redis at ${at} refuses the name or password of REDIS_URL: correct it.`)
+  }
+  if (!/NOPERM/.test(why)) return undefined
+  return fault(
+    `Redis at ${at} forbids what the bot needs (${why}): allow the user of REDIS_URL that, and every command on its keys.`,
+  )
+}
+
+/** `status` is the connection's, where nothing has been said of what keeps it. */
+function unanswered(at: string, why: string, ready: boolean, status: string): string {
+  if (ready) return `Redis at ${at} doesn't answer as it should (${why}): see how it is (redis-cli ping, its log).`
+  if (status === "connect") {
+    return `Redis at ${at} takes connections but isn't ready (it is loading its data, or hangs): wait until redis-cli ping says PONG; if it doesn't, restart it.`
+  }
+  if (status === "connecting") {
+    return `Redis can't be reached at ${at} (no connection within ${REACH_WITHIN / 1000} s): see that this machine may connect there, and that REDIS_URL is right.`
   }
   return `Redis can't be reached at ${at} (${why}): start it, or correct REDIS_URL.`
 }
 
-async function look(connection: Connection, { redis, slack }: Config): Promise<Report> {
+async function look(connection: Connection, { redis, slack }: Known): Promise<Report> {
   const health = await healthOf(connection)
-  const fixed = await connection.surely(() => connection.client.hget(metaKey(redis.prefix), "shards"))
+  const { prefix } = redis
+  const fixed =
+    prefix === undefined ? null : await connection.surely(() => connection.client.hget(metaKey(prefix), "shards"))
   return together(
     checkVersion(health),
     checkPolicy(health),
     checkKeeping(health),
     checkConfirm(health, redis),
     checkShards(redis, fixed),
-    checkClock(health, slack.transport.kind),
+    checkClock(health, slack.http),
   )
 }
 
@@ -93,20 +121,20 @@ function checkKeeping({ aof, replicas, role }: Health): Report {
   )
 }
 
-function checkConfirm({ replicas }: Health, { confirm }: Config["redis"]): Report {
-  if (confirm <= replicas) return together()
+function checkConfirm({ replicas }: Health, { confirm }: Known["redis"]): Report {
+  if (confirm === undefined || confirm <= replicas) return together()
   const words = `redis.confirm wants ${confirm} replicas to have what is accepted, but ${replicas} are connected`
   return warning(`${words}: until there are enough, nothing is confirmed. Start them, or lower redis.confirm.`)
 }
 
-function checkShards({ prefix, shards }: Config["redis"], fixed: string | null): Report {
-  if (fixed === null || fixed === String(shards)) return together()
+function checkShards({ prefix, shards }: Known["redis"], fixed: string | null): Report {
+  if (fixed === null || shards === undefined || fixed === String(shards)) return together()
   const words = `redis.shards is ${shards}, but Redis holds runs under the prefix "${prefix}" in ${plain(fixed)} shards`
   return fault(`${words}, and that can't be changed: set redis.shards to ${plain(fixed)}, or another redis.prefix.`)
 }
 
-function checkClock({ clockSkewMs }: Health, transport: "socket" | "http"): Report {
-  if (transport === "socket" || Math.abs(clockSkewMs) <= CLOCKS) return together()
+function checkClock({ clockSkewMs }: Health, http: boolean | undefined): Report {
+  if (http !== true || Math.abs(clockSkewMs) <= CLOCKS) return together()
   const seconds = Math.round(Math.abs(clockSkewMs) / 1000)
   return warning(
     `Redis' clock is ${seconds} s ${clockSkewMs > 0 ? "ahead of" : "behind"} this machine's: if this one is wrong, Slack's signed requests are refused. Set both by NTP.`,

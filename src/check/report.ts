@@ -5,17 +5,24 @@
 export interface Report {
   /** With these the bot can't do its work. */
   faults: string[]
+  /** With these neither, but they pass: who is asked doesn't answer just now. */
+  outages: string[]
   /** What is allowed but probably not meant, what may be mended while the bot runs, and what couldn't be checked. */
   warnings: string[]
 }
 
-export const fault = (...words: string[]): Report => ({ faults: words, warnings: [] })
-export const warning = (...words: string[]): Report => ({ faults: [], warnings: words })
+export const fault = (...faults: string[]): Report => ({ faults, outages: [], warnings: [] })
+export const outage = (...outages: string[]): Report => ({ faults: [], outages, warnings: [] })
+export const warning = (...warnings: string[]): Report => ({ faults: [], outages: [], warnings })
 
 /** All of them as one, each sentence once. */
 export function together(...reports: readonly Report[]): Report {
   const unique = (all: string[][]): string[] => [...new Set(all.flat())]
-  return { faults: unique(reports.map((one) => one.faults)), warnings: unique(reports.map((one) => one.warnings)) }
+  return {
+    faults: unique(reports.map((one) => one.faults)),
+    outages: unique(reports.map((one) => one.outages)),
+    warnings: unique(reports.map((one) => one.warnings)),
+  }
 }
 
 /** One line of text that others wrote, fit for a terminal: without control and format characters. */

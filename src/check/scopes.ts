@@ -1,7 +1,7 @@
 /**
  * Which scopes the bot needs and what for; the manifest asks for the same ones.
  */
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
 import { listsOf } from "./lists.ts"
 import { fault, type Report, together, warning } from "./report.ts"
 
@@ -9,11 +9,10 @@ interface Scope {
   /** Completes "without it …". */
   without: string
   /** Whether the bot can't do its work without it; else it is only a loss. */
-  needed: (config: Config) => boolean
+  needed: (known: Known) => boolean
 }
 
-const names = (config: Config, kind: RegExp): boolean =>
-  listsOf(config).some(({ ids }) => ids.some((id) => kind.test(id)))
+const names = (known: Known, kind: RegExp): boolean => listsOf(known).some(({ ids }) => ids.some((id) => kind.test(id)))
 const always = (): boolean => true
 
 export const SCOPES: Record<string, Scope> = {
@@ -23,7 +22,7 @@ export const SCOPES: Record<string, Scope> = {
   "users:read": { without: "nobody's standing can be looked up, so nobody may do anything", needed: always },
   "usergroups:read": {
     without: "members of user groups can't be told from others, so they may do nothing",
-    needed: (config) => names(config, /^S/),
+    needed: (known) => names(known, /^S/),
   },
   "channels:read": {
     without: "members of public channels can't be told from others, so they don't see its runs",
@@ -31,12 +30,12 @@ export const SCOPES: Record<string, Scope> = {
   },
   "groups:read": {
     without: "members of private channels can't be told from others, so they may do nothing by that",
-    needed: (config) => names(config, /^[CG]/),
+    needed: (known) => names(known, /^[CG]/),
   },
 }
 
 /** `granted` is undefined when Slack didn't say. */
-export function checkScopes(granted: ReadonlySet<string> | undefined, config: Config): Report {
+export function checkScopes(granted: ReadonlySet<string> | undefined, known: Known): Report {
   if (granted === undefined) {
     return warning("Slack didn't say which scopes SLACK_BOT_TOKEN has (a stand-in?), so they couldn't be checked.")
   }
@@ -45,7 +44,7 @@ export function checkScopes(granted: ReadonlySet<string> | undefined, config: Co
     ...missing.map(([scope, { without, needed }]) => {
       const remedy = "add it (your Slack app's page, OAuth & Permissions, Bot Token Scopes) and reinstall the app"
       const words = `The scope ${scope} is missing: without it ${without}; ${remedy}.`
-      return needed(config) ? fault(words) : warning(words)
+      return needed(known) ? fault(words) : warning(words)
     }),
   )
 }

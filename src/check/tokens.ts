@@ -2,10 +2,10 @@
  * Whether the tokens are what they should be: of the right kind, alive, of one app, with the scopes that the bot needs.
  */
 import type { WebClient } from "@slack/web-api"
-import type { Config } from "../config.ts"
+import type { Known } from "../config.ts"
 import type { Home } from "../slack/client.ts"
 import { ask, asker, type Unanswered } from "./ask.ts"
-import { fault, plain, type Report, together, warning } from "./report.ts"
+import { fault, outage, plain, type Report, together, warning } from "./report.ts"
 import { checkScopes } from "./scopes.ts"
 
 export interface Bot extends Home {
@@ -16,12 +16,15 @@ export interface Bot extends Home {
 }
 
 /** The bot that the token belongs to; undefined when nothing can be asked with the token. */
-export async function checkBotToken(client: WebClient, config: Config): Promise<{ report: Report; bot?: Bot }> {
-  const { apiUrl } = config.slack
+export async function checkBotToken(
+  client: WebClient,
+  known: Known,
+  apiUrl: string,
+): Promise<{ report: Report; bot?: Bot }> {
   const answer = await ask(() => client.auth.test())
-  if (!answer.ok) return { report: fault(botTokenFault(answer, apiUrl)) }
+  if (!answer.ok) return { report: botTokenReport(answer, apiUrl) }
   const found = botOf(answer.value)
-  return "bot" in found ? { report: checkScopes(found.bot.scopes, config), ...found } : { report: fault(found.wrong) }
+  return "bot" in found ? { report: checkScopes(found.bot.scopes, known), ...found } : { report: fault(found.wrong) }
 }
 
 function botOf(identity: Awaited<ReturnType<WebClient["auth"]["test"]>>): { bot: Bot } | { wrong: string } {
@@ -47,23 +50,22 @@ function botOf(identity: Awaited<ReturnType<WebClient["auth"]["test"]>>): { bot:
   }
 }
 
-/** The token that opens Socket Mode; nothing is to be checked of it over HTTP. */
-export async function checkAppToken({ slack }: Config): Promise<Report> {
-  if (slack.transport.kind === "http") return together()
-  const client = asker(slack.transport.appToken, slack.apiUrl)
+/** The token that opens Socket Mode. */
+export async function checkAppToken({ slack: { appToken, apiUrl } }: Known): Promise<Report> {
+  if (appToken === undefined || apiUrl === undefined) return together()
+  const client = asker(appToken, apiUrl)
   const answer = await ask(() => client.apps.connections.open())
   if (answer.ok) return together()
-  if (answer.kind === "unreachable") return fault(unreachable(answer, slack.apiUrl))
+  if (answer.kind === "unreachable" || answer.kind === "foreign") return unanswered(answer, apiUrl)
   if (answer.kind === "passing") return warning(`SLACK_APP_TOKEN couldn't be checked: ${answer.why}.`)
   if (answer.code === "missing_scope") return fault(`SLACK_APP_TOKEN lacks connections:write: ${WHERE.app}.`)
   return fault(`SLACK_APP_TOKEN ${TOKEN_WORDS[answer.code] ?? `is refused: ${answer.why}`}: ${WHERE.app}.`)
 }
 
 /** The two tokens must be of one app, or its interactions go to a line that nobody listens to. */
-export async function checkSameApp(client: WebClient, { slack }: Config, bot: Bot): Promise<Report> {
-  const transport = slack.transport
+export async function checkSameApp(client: WebClient, { slack }: Known, bot: Bot): Promise<Report> {
   // The app's id stands in its token; a stand-in's token may look otherwise.
-  const ofAppToken = transport.kind === "socket" ? /^xapp-\d-(A[A-Z0-9]{6,})-/.exec(transport.appToken)?.[1] : undefined
+  const ofAppToken = /^xapp-\d-(A[A-Z0-9]{6,})-/.exec(slack.appToken ?? "")?.[1]
   if (ofAppToken === undefined) return together()
   const answer = await ask(() => client.bots.info({ bot: bot.bot }))
   const ofBotToken = answer.ok ? answer.value.bot?.app_id : undefined
@@ -86,11 +88,19 @@ const TOKEN_WORDS: Record<string, string> = {
   token_expired: "has expired (token rotation is on, which the bot can't do; an app of manifest.yml has it off)",
 }
 
-function botTokenFault(answer: Unanswered, apiUrl: string): string {
-  if (answer.kind !== "refused") return unreachable(answer, apiUrl)
+function botTokenReport(answer: Unanswered, apiUrl: string): Report {
+  if (answer.kind !== "refused") return unanswered(answer, apiUrl)
   const words = TOKEN_WORDS[answer.code] ?? `is refused: ${answer.why}`
-  return `SLACK_BOT_TOKEN ${words}: ${WHERE.bot}.`
+  return fault(`SLACK_BOT_TOKEN ${words}: ${WHERE.bot}.`)
 }
 
-const unreachable = ({ why }: Unanswered, apiUrl: string): string =>
-  `Slack can't be reached at ${apiUrl} (${why}): see that this machine may connect there, and that SLACK_API_URL is right.`
+function unanswered({ kind, why, retryAfter }: Unanswered, apiUrl: string): Report {
+  if (kind === "passing") {
+    const wait = retryAfter === undefined ? "try again in a minute" : `try again in ${retryAfter} s`
+    return outage(
+      `Slack at ${apiUrl} can't answer just now (${why}): ${wait}; https://slack-status.com tells of its outages.`,
+    )
+  }
+  const words = `Slack can't be reached at ${apiUrl} (${why}): see that this machine may connect there, and that SLACK_API_URL is right.`
+  return kind === "foreign" ? fault(words) : outage(words)
+}

@@ -92,19 +92,24 @@ export function settings({ env, folder, secret }: Surroundings) {
     selfApproval: selfApproval.optional(),
     expiresIn: duration.optional(),
     startWithin: duration.optional(),
-  }).refine((rule) => rule.do === "ask" || Object.keys(rule).every((key) => key === "tool" || key === "do"), {
-    error: "asks nobody: approvers, selfApproval, expiresIn and startWithin belong to a rule with do: ask",
+  }).refine((rule) => !asksNobody(rule) || OF_ASKING.every((key) => rule[key] === undefined), {
+    error: `asks nobody: ${OF_ASKING.slice(0, -1).join(", ")} and ${OF_ASKING.at(-1)} belong to a rule with do: ask`,
+    // Told beside whatever else is wrong with the rule.
+    when: ({ value }) => typeof value === "object" && value !== null,
   })
 
   return mapping({
     model,
     instructions: z.string({ error: said("text for the model") }).default(""),
     tools: z
-      .array(z.string({ error: said("a file's path") }).min(1, { error: "is empty: put a file's path" }), {
-        error: said("a list of files, such as [ ./tools/ops.mjs ]"),
-      })
-      .default([])
-      .transform((paths) => paths.map((path) => resolve(folder, path))),
+      .array(
+        z
+          .string({ error: said("a file's path") })
+          .min(1, { error: "is empty: put a file's path" })
+          .transform((path) => resolve(folder, path)),
+        { error: said("a list of files, such as [ ./tools/ops.mjs ]") },
+      )
+      .default([]),
     command: z
       .string({ error: said("the slash command, such as /agent") })
       // Slack's own rule; a command in capitals would never be the one that Slack sends.
@@ -122,17 +127,7 @@ export function settings({ env, folder, secret }: Surroundings) {
     expiresIn: duration.prefault("1h"),
     startWithin: duration.prefault("15m"),
     maxAsksPerTurn: count("cards", 1, 100, 10),
-    approvals: z
-      .array(rule, { error: said('a list of rules, such as [ { tool: "get_*", do: allow } ]') })
-      .default([])
-      .check(({ value: rules, issues }) => {
-        for (const [index, hidden] of rules.entries()) {
-          const earlier = rules.findIndex((rule) => rule.tool === "*" || rule.tool === hidden.tool)
-          if (earlier >= index) continue
-          const message = `is never reached: approvals[${earlier}] matches the same tools, and the first match wins`
-          issues.push({ code: "custom", input: hidden, path: [index], message })
-        }
-      }),
+    approvals: z.array(rule, { error: said('a list of rules, such as [ { tool: "get_*", do: allow } ]') }).default([]),
     audit: mapping(
       {
         channel: ids.one(["C"]),
@@ -157,6 +152,9 @@ export function settings({ env, folder, secret }: Surroundings) {
     ).prefault({}),
   })
 }
+
+const OF_ASKING = ["approvers", "selfApproval", "expiresIn", "startWithin"] as const
+const asksNobody = (rule: { do?: unknown }): boolean => rule.do === "allow" || rule.do === "deny"
 
 const approvers = ids(["U", "S", "C"], "users (U…), user groups (S…) and private channels (C…)")
 const duration = z.string({ error: said("a duration, such as 30s, 15m, 12h or 14d") }).transform((text, context) => {

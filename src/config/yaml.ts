@@ -1,12 +1,18 @@
 /**
- * Reads a YAML file into plain data, with the line of every value, or says in words why it can't be read.
+ * Reads a YAML file into plain data, with the line of every value, and says in words what of it can't be read.
  * It knows nothing of what the settings mean.
  */
 import { readFileSync } from "node:fs"
 import { type Document, isMap, LineCounter, parseDocument } from "yaml"
+import { mistakesOf } from "./mistakes.ts"
 
 export type YamlFile = {
+  /** What could be read, by its key. */
   data: Record<string, unknown>
+  /** Keys whose value could not be read; they are not in `data`. */
+  unread: ReadonlySet<string>
+  /** Whether `data` and `unread` hold every key; else there may be more behind a mistake. */
+  whole: boolean
   /** The line (from 1) of the value at a path, or of the nearest thing around it that is in the file. */
   lineOf(path: readonly PropertyKey[]): number
 }
@@ -15,43 +21,49 @@ const MAX_BYTES = 1_000_000
 /** Enough for a hand-written file; a few lines of nested aliases can stand for gigabytes. */
 const MAX_ALIASES = 50
 
-/** Faults are sentences without a full stop that begin with the file's name, and line and column where known. */
-export function readYaml(path: string): { ok: true; file: YamlFile } | { ok: false; faults: string[] } {
+/**
+ * What of the file can be read, and its faults: sentences without a full stop that begin with the file's name, and line
+ * and column where known. `file` is undefined when nothing of it is known.
+ */
+export function readYaml(path: string): { file?: YamlFile; faults: string[] } {
   const read = readText(path)
-  if (!read.ok) return { ok: false, faults: [`${path} ${read.fault}`] }
+  if (!read.ok) return { faults: [`${path} ${read.fault}`] }
 
   const lines = new LineCounter()
   const document = parseDocument(read.text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
-  const errors = [...document.errors, ...document.warnings]
-  if (errors.length > 0) {
-    const faults = errors.map((error) => {
-      const at = lines.linePos(error.pos[0])
-      return `${path}:${at.line}:${at.col}: ${inWords(error.code, error.message, read.text.split("\n")[at.line - 1] ?? "")}`
-    })
-    return { ok: false, faults }
-  }
-  if (document.contents === null) {
-    return { ok: false, faults: [`${path} is empty: README, "Configuration", has a file to start from`] }
-  }
-  if (!isMap(document.contents)) {
-    return { ok: false, faults: [`${path} must be a mapping of settings, such as "starters: [ U0123 ]"`] }
-  }
-  return toData(path, document, lines)
+  const { mistakes, unread, whole } = mistakesOf(document, read.text)
+  const faults = mistakes.map(({ at, words }) => {
+    const { line, col } = lines.linePos(at)
+    return `${path}:${line}:${col}: ${words}`
+  })
+  const wrong = faults.length > 0 ? undefined : wrongContents(document)
+  if (wrong !== undefined) return { faults: [`${path} ${wrong}`] }
+  const data = dataOf(document, unread)
+  if (!data.ok) return { faults: [`${path}: ${data.fault}`] }
+  return { file: { data: data.data, unread, whole, lineOf: (at) => lineOf(document, lines, at) }, faults }
 }
 
-function toData(
-  path: string,
+function wrongContents({ contents }: Document.Parsed): string | undefined {
+  if (contents === null) return 'is empty: README, "Configuration", has a file to start from'
+  return isMap(contents) ? undefined : 'must be a mapping of settings, such as "starters: [ U0123 ]"'
+}
+
+/** Value by value: what is wrong with one must not take the others along. */
+function dataOf(
   document: Document.Parsed,
-  lines: LineCounter,
-): { ok: true; file: YamlFile } | { ok: false; faults: string[] } {
+  unread: ReadonlySet<string>,
+): { ok: true; data: Record<string, unknown> } | { ok: false; fault: string } {
+  const entries: [string, unknown][] = []
   try {
-    const data = document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>
-    return { ok: true, file: { data, lineOf: (at) => lineOf(document, lines, at) } }
+    for (const { key, value } of isMap(document.contents) ? document.contents.items : []) {
+      const name = String(key)
+      if (!unread.has(name)) entries.push([name, value?.toJS(document, { maxAliasCount: MAX_ALIASES }) ?? null])
+    }
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
-    const hint = /unresolved alias/i.test(words) ? '; a value that begins with * must be quoted, such as "*_user"' : ""
-    return { ok: false, faults: [`${path}: ${words.replace(/:? *$/, "")}${hint}`] }
+    return { ok: false, fault: error instanceof Error ? error.message : String(error) }
   }
+  // Not by assignments: a key named `__proto__` must stay a key.
+  return { ok: true, data: Object.fromEntries(entries) }
 }
 
 function readText(path: string): { ok: true; text: string } | { ok: false; fault: string } {
@@ -81,20 +93,6 @@ function whyUnreadable(error: unknown): string {
   if (code === "EISDIR") return "is a folder: name the file in COUNTERSIGN_CONFIG"
   if (code === "EACCES") return "may not be read by this user: change its permissions"
   return `can't be read (${String(code ?? error)})`
-}
-
-/** The parser's own words, with what a person most likely meant. */
-function inWords(code: string, message: string, line: string): string {
-  if (code === "DUPLICATE_KEY") return "this setting stands in the file twice: keep one"
-  if (code === "MULTIPLE_DOCS") return "a second document begins here: keep one, without the --- line between"
-  if (code === "BAD_ALIAS" || /:\s*\*/.test(line)) {
-    return `${message}; a value that begins with * must be quoted, such as tool: "*"`
-  }
-  if (/[[,-]\s*#/.test(line)) {
-    return `${message}; # begins a comment, so a channel can't be named like that: put its id (C…)`
-  }
-  if (/[[,:-]\s*@/.test(line)) return `${message}; put a person's id (U…) instead of a name`
-  return message
 }
 
 function lineOf(document: Document.Parsed, lines: LineCounter, path: readonly PropertyKey[]): number {
