@@ -293,7 +293,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "aprovers: [ U1 ]",
       [
-        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, admins, selfApproval, expiresIn, startWithin, maxAsksPerTurn, approvals, audit, redis.',
+        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, maxAsksPerTurn, approvals, audit, redis.',
       ],
     ],
     [
@@ -380,32 +380,26 @@ describe("a setting of the wrong form is one sentence with line, place and remed
       ],
     ],
     [
-      "approvals:\n  - { tool: a, when: { env: prod }, do: ask }",
-      ['3: approvals[0] has no setting "when"; there are tool, do, approvers, selfApproval, expiresIn, startWithin.'],
-    ],
-    [
       "approvals: [ { tool: a, do: ask, approvers: [] } ]",
       ["2: approvals[0].approvers is empty, so nobody could approve: leave it out, and the file's approvers decide."],
     ],
     [
       "approvals: [ { tool: a, do: allow, approvers: [ U1 ] } ]",
-      [
-        "2: approvals[0] asks nobody: approvers, selfApproval, expiresIn and startWithin belong to a rule with do: ask.",
-      ],
+      ["2: approvals[0] asks nobody: approvers belongs to a rule with do: ask."],
     ],
     [
       "approvals: [ { tool: a, do: allow, approvers: [ alice ], expiresin: 1h, expiresIn: 1 } ]",
       [
         "2: approvals[0].approvers[0] must be a user's id (U…) or a user group's id (S…) or a channel's id (C…), not \"alice\".",
         "2: approvals[0].expiresIn must be a duration, such as 30s, 15m, 12h or 14d, not 1.",
-        '2: approvals[0] has no setting "expiresin" (did you mean expiresIn?); there are tool, do, approvers, selfApproval, expiresIn, startWithin.',
-        "2: approvals[0] asks nobody: approvers, selfApproval, expiresIn and startWithin belong to a rule with do: ask.",
+        '2: approvals[0] has no setting "expiresin" (did you mean expiresIn?); there are tool, when, do, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask.',
+        "2: approvals[0] asks nobody: approvers, expiresIn belong to a rule with do: ask.",
       ],
     ],
     [
       "approvals: [ { tol: a, do: ask } ]",
       [
-        '2: approvals[0] has no setting "tol" (did you mean tool?); there are tool, do, approvers, selfApproval, expiresIn, startWithin.',
+        '2: approvals[0] has no setting "tol" (did you mean tool?); there are tool, when, do, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask.',
       ],
     ],
     ["audit: { chanel: C1 }", ['2: audit has no setting "chanel" (did you mean channel?); there are channel, args.']],
@@ -422,7 +416,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "__proto__: { a: 1 }",
       [
-        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, admins, selfApproval, expiresIn, startWithin, maxAsksPerTurn, approvals, audit, redis.',
+        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, maxAsksPerTurn, approvals, audit, redis.',
       ],
     ],
   ])("%s", (line, words) => {

@@ -4,7 +4,10 @@
  */
 import { resolve } from "node:path"
 import { z } from "zod"
-import { durationOf, ids, mapping, said, show } from "./forms.ts"
+import { isRecord } from "../core/json.ts"
+import { globsMeet, type ApprovalRule, type Asking } from "../core/rules.ts"
+import { approvers, asking, contradiction, duration, selfApproval, when } from "./asking.ts"
+import { ids, mapping, said, show } from "./forms.ts"
 
 /** What a file is read against. */
 export type Surroundings = {
@@ -85,18 +88,16 @@ export function settings({ env, folder, secret }: Surroundings) {
       .regex(/^[A-Za-z0-9_*?-]{1,64}$/, {
         error: said("a tool's name (letters, digits, _ and -); * stands for any characters, ? for one"),
       }),
+    when: when.optional(),
     do: z.enum(["allow", "ask", "deny"], { error: said("allow, ask or deny") }),
-    approvers: approvers
-      .min(1, { error: "is empty, so nobody could approve: leave it out, and the file's approvers decide" })
-      .optional(),
-    selfApproval: selfApproval.optional(),
-    expiresIn: duration.optional(),
-    startWithin: duration.optional(),
-  }).refine((rule) => !asksNobody(rule) || OF_ASKING.every((key) => rule[key] === undefined), {
-    error: `asks nobody: ${OF_ASKING.slice(0, -1).join(", ")} and ${OF_ASKING.at(-1)} belong to a rule with do: ask`,
-    // Told beside whatever else is wrong with the rule.
-    when: ({ value }) => typeof value === "object" && value !== null,
+    ...z.object(asking).partial().shape,
   })
+    .refine((rule) => !asksNobody(rule) || OF_ASKING.every((key) => rule[key] === undefined), {
+      error: ({ input }) => `asks nobody: ${saidOf(input)} to a rule with do: ask`,
+      // Told beside whatever else is wrong with the rule.
+      when: ({ value }) => typeof value === "object" && value !== null,
+    })
+    .check(consistent)
 
   return mapping({
     model,
@@ -121,13 +122,17 @@ export function settings({ env, folder, secret }: Surroundings) {
       .default("/agent"),
     starters: ids(["U", "S"], PEOPLE).default([]),
     channels: ids(["C"], "channels (C…)").default([]),
+    ...z.object(asking).partial().shape,
     approvers: approvers.default([]),
     admins: ids(["U", "S"], PEOPLE).default([]),
     selfApproval: selfApproval.default(false),
     expiresIn: duration.prefault("1h"),
     startWithin: duration.prefault("15m"),
     maxAsksPerTurn: count("cards", 1, 100, 10),
-    approvals: z.array(rule, { error: said('a list of rules, such as [ { tool: "get_*", do: allow } ]') }).default([]),
+    approvals: z
+      .array(rule, { error: said('a list of rules, such as [ { tool: "get_*", do: allow } ]') })
+      .check(guarded)
+      .default([]),
     audit: mapping(
       {
         channel: ids.one(["C"]),
@@ -153,17 +158,30 @@ export function settings({ env, folder, secret }: Surroundings) {
   })
 }
 
-const OF_ASKING = ["approvers", "selfApproval", "expiresIn", "startWithin"] as const
+const OF_ASKING = Object.keys(asking) as readonly (keyof typeof asking)[]
 const asksNobody = (rule: { do?: unknown }): boolean => rule.do === "allow" || rule.do === "deny"
 
-const approvers = ids(["U", "S", "C"], "users (U…), user groups (S…) and private channels (C…)")
-const duration = z.string({ error: said("a duration, such as 30s, 15m, 12h or 14d") }).transform((text, context) => {
-  const read = durationOf(text)
-  if (read.ok) return read.ms
-  context.addIssue(read.message)
-  return z.NEVER
-})
-const selfApproval = z.union([z.boolean(), z.literal("confirm")], { error: said("true, false or confirm") })
+function saidOf(rule: unknown): string {
+  const keys = OF_ASKING.filter((key) => isRecord(rule) && key in rule)
+  return `${keys.join(", ")} belong${keys.length === 1 ? "s" : ""}`
+}
+
+/** What a rule, or the file for all of them, must not say in two places at once. */
+function consistent({ value, issues }: { value: Asking; issues: z.core.$ZodRawIssue[] }): void {
+  const message = contradiction(value)
+  if (message !== undefined) issues.push({ code: "custom", input: value, message })
+}
+
+/** A laxer rule behind one with `when` takes what that one lets slip; so it must say itself what it is for. */
+function guarded({ value: rules, issues }: { value: readonly ApprovalRule[]; issues: z.core.$ZodRawIssue[] }): void {
+  for (const [index, lax] of rules.entries()) {
+    if (lax.do !== "allow" || lax.when !== undefined) continue
+    const strict = rules.findIndex((rule) => rule.when && rule.do !== "allow" && globsMeet(rule.tool, lax.tool))
+    if (strict < 0 || strict > index) continue
+    const message = `allows what approvals[${strict}] lets slip by its when: give this rule a when of its own that says for which values it is meant`
+    issues.push({ code: "custom", input: lax, path: [index], message })
+  }
+}
 
 function count(things: string, least: number, most: number, usual: number) {
   const error = said(`a whole number of ${things} from ${least} to ${most}`)
