@@ -261,6 +261,20 @@ describe("a fault hides no other one", () => {
     expect(warnings).toEqual([])
   })
 
+  test("a rule that may be about some calls alone hides no other one", async () => {
+    const { found } = await setUp()
+    const rules = [
+      { tool: "*", wehn: { env: "prod" }, do: "allow" },
+      { tool: "get_status", do: "deny" },
+    ]
+    expect(await found({ file: { approvals: rules } })).toEqual({
+      faults: [expect.stringContaining('approvals[0] has no setting "wehn"')],
+      warnings: [],
+    })
+    const sound = rules.map(({ wehn, ...rule }) => (wehn ? { ...rule, when: wehn, do: "ask" } : rule))
+    expect(await found({ file: { approvals: sound } })).toEqual(NOTHING)
+  })
+
   test("a tool that can't be told makes no rule one without a tool", async () => {
     const { found } = await setUp()
     const { faults } = await found({ file: { tools: [TOOLS, "./gone.mjs"], approvals: [{ tool: "c", do: "ask" }] } })

@@ -32,8 +32,8 @@ export function checkRules({ approvals, at }: Known, tools: readonly string[] | 
  * Whether the rule matches all that a pattern does. Read as a name, a pattern stands for what it matches, but a `?` is no
  * `*`.
  */
-function covers({ tool: wide }: KnownRule, narrow: string): boolean {
-  if (wide === undefined) return false
+function covers({ tool: wide, always }: KnownRule, narrow: string): boolean {
+  if (wide === undefined || !always) return false
   return wide === narrow || (globMatches(wide, narrow) && !(wide.includes("?") && /[*?]/.test(narrow)))
 }
 

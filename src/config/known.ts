@@ -22,6 +22,8 @@ export interface KnownRule {
   /** Its place in the file's list. */
   index: number
   tool: string | undefined
+  /** Whether it is about every call of these tools; else it says, or may say, of which. */
+  always: boolean
   do: Rule["do"] | undefined
   selfApproval: Rule["selfApproval"]
   /** Undefined: it has none of its own, or they are not known. */
@@ -127,6 +129,7 @@ function rulesOf(schema: RuleSchema, value: unknown): Part<KnownRule> {
     return {
       index,
       tool,
+      always: Object.keys(sourceOf(one).data).every((key) => key !== "when" && Object.hasOwn(schema.shape, key)),
       do: does,
       selfApproval,
       approvers: approvers === undefined ? undefined : partOf(schema.shape.approvers.unwrap().element, approvers),

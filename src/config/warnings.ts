@@ -30,10 +30,11 @@ function needsApprovers({ approvals, selfApproval }: KnownSettings): boolean {
     if (rule?.do !== "ask" || rule.approvers) return false
     return rule.selfApproval === undefined ? others : rule.selfApproval !== "confirm"
   })
-  return byRule || (others && approvals.whole && !approvals.items.some(({ tool }) => tool === "*"))
+  return byRule || (others && approvals.whole && !approvals.items.some(({ tool, always }) => tool === "*" && always))
 }
 
-const allowsAll = ({ tool, do: does }: KnownRule): boolean => does === "allow" && /^\*+$/.test(tool ?? "")
+const allowsAll = ({ tool, always, do: does }: KnownRule): boolean =>
+  always && does === "allow" && /^\*+$/.test(tool ?? "")
 
 function allowed(index: number, at: (path: readonly PropertyKey[]) => string): string {
   const what = index === 0 ? "every tool" : "every tool that no rule before it is about"
