@@ -150,6 +150,17 @@ export function mayCancel(people: readonly Principal[], requester: Person, who: 
   return both(standing(who), () => (samePerson(requester, who.person) ? YES : listed(people, who)))
 }
 
+/** Whether the person may take a grant back: whoever gave it or decides under its rule, the run's requester, and the admins. */
+export function mayRevoke(
+  { by, rule, admins }: { by: Person; rule: Rule; admins: readonly Principal[] },
+  requester: Person,
+  who: Who,
+): Right {
+  return both(standing(who), () =>
+    samePerson(by, who.person) ? YES : mayCancel([...principalsOf(rule), ...admins], requester, who),
+  )
+}
+
 /** Whether the person may know that the run exists: as for cancelling, or as a member of its channel. */
 export function maySee(people: readonly Principal[], requester: Person, channel: string, who: Who): boolean {
   return mayCancel([...people, channel], requester, who).ok

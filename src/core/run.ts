@@ -134,6 +134,8 @@ export interface Grant {
   at: number
   /** ms; judged by Redis' clock. */
   until: number
+  /** Who took it back. */
+  revoked?: { by: Person; at: number; cause: string }
 }
 
 export interface Usage {
@@ -346,9 +348,14 @@ export function needsOf(run: Run): "transcript" | string[] {
   return run.calls.filter((call) => call.state === "ready").map(argsField)
 }
 
-/** The lists the run is found by, and its place in each: its requester's, and those of everybody it waits for. */
-export function indexesOf({ requester, at, asks }: Run): Map<string, number> {
+/**
+ * The lists the run is found by, and its place in each: its requester's, those of everybody it waits for, and of everybody
+ * who may take back a grant in it (`grants:` alone has all of these).
+ */
+export function indexesOf(run: Run): Map<string, number> {
+  const { requester, at, asks } = run
   const indexes = new Map([[`requester:${requester.team}:${requester.user}`, at]])
+  if (!run.ended) for (const [name, since] of grantIndexes(run)) indexes.set(name, since)
   for (const ask of asks) {
     if (ask.settled || ask.rule.selfApproval === "confirm") continue
     for (const principal of decidersOf(ask)) {
@@ -357,4 +364,12 @@ export function indexesOf({ requester, at, asks }: Run): Map<string, number> {
     }
   }
   return indexes
+}
+
+function grantIndexes({ requester, grants = [] }: Run): [string, number][] {
+  return grants
+    .filter(({ revoked }) => revoked === undefined)
+    .flatMap(({ by, rule, at }) =>
+      ["", requester.user, by.user, ...principalsOf(rule)].map((who): [string, number] => [`grants:${who}`, at]),
+    )
 }
