@@ -23,14 +23,15 @@ function reach(site: Site, id: string | undefined): Reached {
   const channel = visible(site, id)
   if (!channel) return fail("channel_not_found")
   if (channel.is_archived) return fail("is_archived")
+  if (channel.kind === "dm" && !site.workspace.messagesEnabled) return fail("messages_tab_disabled")
   const open = channel.members.includes(BOT) || site.scopes.has("chat:write.public")
   return open ? { channel } : fail("not_in_channel")
 }
 
 function reachPerson({ workspace }: Site, id: string): Reached {
   const person = workspace.people.get(id)
-  const reachable = person && !person.is_bot && !person.deleted
-  return reachable ? { channel: workspace.openDm(BOT, id) } : fail("channel_not_found")
+  if (!person || person.is_bot || person.deleted) return fail("channel_not_found")
+  return workspace.messagesEnabled ? { channel: workspace.openDm(BOT, id) } : fail("messages_tab_disabled")
 }
 
 function threadFault({ workspace }: Site, channel: string, args: Args): Failure | undefined {

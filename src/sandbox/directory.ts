@@ -4,7 +4,7 @@
 import { EventEmitter } from "node:events"
 import { seedChannels, seedGroups, seedPeople, TEAM } from "./seed.ts"
 
-export type Role = "requester" | "approver" | "outsider" | "bot"
+export type Role = "requester" | "approver" | "lead" | "outsider" | "guest" | "foreigner" | "bot"
 
 export interface Person {
   id: string
@@ -17,6 +17,7 @@ export interface Person {
   is_bot: boolean
   is_restricted: boolean
   is_ultra_restricted: boolean
+  /** Of another organisation. Slack says so only of those whom the app meets in no shared channel. */
   is_stranger: boolean
 }
 
@@ -27,6 +28,10 @@ export interface Channel {
   members: string[]
   is_archived: boolean
   is_ext_shared: boolean
+  /** Shared with other workspaces of the same organisation. */
+  is_org_shared?: boolean
+  /** An invitation to another organisation is under way. */
+  is_pending_ext_shared?: boolean
 }
 
 export interface Group {
@@ -61,8 +66,9 @@ export class Directory {
   readonly now: () => number
   /** User groups exist on paid plans only. */
   paid = true
-  /** Whether the app's home tab is switched on. */
+  /** Whether the app's home tab is switched on, and whether the app can be written to and write to people. */
   homeEnabled = true
+  messagesEnabled = true
   readonly #events = new EventEmitter().setMaxListeners(0)
   #lastMicros = 0
   #serial = 0
@@ -214,11 +220,18 @@ export class Directory {
     return channel
   }
 
-  /** The direct conversation of exactly these people, opened when there is none yet. */
-  openDm(...users: [string, string]): Channel {
-    const known = [...this.channels.values()].find(
+  /** The direct conversation of exactly these people, if there is one. */
+  dm(...users: [string, string]): Channel | undefined {
+    return [...this.channels.values()].find(
       (channel) => channel.kind === "dm" && users.every((user) => channel.members.includes(user)),
     )
-    return known ?? this.addChannel({ id: this.nextId("D0"), name: "directmessage", kind: "dm", members: users })
+  }
+
+  /** The same, opened when there is none yet. */
+  openDm(...users: [string, string]): Channel {
+    return (
+      this.dm(...users) ??
+      this.addChannel({ id: this.nextId("D0"), name: "directmessage", kind: "dm", members: [...users] })
+    )
   }
 }

@@ -29,7 +29,15 @@ export function connectionsOpen(site: Site, _args: Args): Result {
   return { ok: true, url: site.socketUrl() }
 }
 
-const user = (person: Person) => ({
+/** Who is met in a shared channel that the app knows of is no stranger: of them, `team_id` alone tells that they are foreign. */
+function isStranger(site: Site, { id, team_id, is_stranger }: Person): boolean {
+  const { channels, team } = site.workspace
+  const meets = (channel: Channel): boolean =>
+    channel.is_ext_shared && channel.members.includes(id) && visible(site, channel.id) !== undefined
+  return is_stranger && (team_id === team.id || ![...channels.values()].some(meets))
+}
+
+const user = (site: Site, person: Person) => ({
   id: person.id,
   team_id: person.team_id,
   name: person.name,
@@ -39,7 +47,7 @@ const user = (person: Person) => ({
   is_app_user: false,
   is_restricted: person.is_restricted,
   is_ultra_restricted: person.is_ultra_restricted,
-  is_stranger: person.is_stranger,
+  is_stranger: isStranger(site, person),
   tz: "Etc/UTC",
   tz_offset: 0,
   profile: { real_name: person.real_name, display_name: person.name, team: person.team_id },
@@ -48,9 +56,9 @@ const user = (person: Person) => ({
     : { enterprise_user: { id: person.id, enterprise_id: person.enterprise_id, teams: [person.team_id] } }),
 })
 
-export function usersInfo({ workspace }: Site, args: Args): Result {
-  const person = workspace.people.get(word(args, "user") ?? "")
-  return person ? { ok: true, user: user(person) } : fail("user_not_found")
+export function usersInfo(site: Site, args: Args): Result {
+  const person = site.workspace.people.get(word(args, "user") ?? "")
+  return person ? { ok: true, user: user(site, person) } : fail("user_not_found")
 }
 
 export function botsInfo({ workspace }: Site, args: Args): Result {
@@ -95,9 +103,11 @@ const conversation = (channel: Channel, team: string) => ({
   is_private: channel.kind !== "channel",
   is_member: channel.members.includes(BOT),
   is_archived: channel.is_archived,
-  is_shared: channel.is_ext_shared,
+  is_mpim: false,
+  is_shared: channel.is_ext_shared || channel.is_org_shared === true,
   is_ext_shared: channel.is_ext_shared,
-  is_org_shared: false,
+  is_org_shared: channel.is_org_shared === true,
+  is_pending_ext_shared: channel.is_pending_ext_shared === true,
   context_team_id: team,
   num_members: channel.members.length,
   ...(channel.kind === "dm" ? { user: channel.members.find((it) => it !== BOT) } : {}),
@@ -115,15 +125,32 @@ export function conversationsMembers(site: Site, args: Args): Result {
   return { ok: true, members: page, ...rest }
 }
 
-export function conversationsOpen({ workspace }: Site, args: Args): Result {
+/** One person's conversation with the app, by their id or its own; of several people this Slack has no picture. */
+export function conversationsOpen(site: Site, args: Args): Result {
+  const known = word(args, "channel")
+  if (known !== undefined) return reopened(site, known, args)
   const ids = (word(args, "users") ?? "").split(",").filter((id) => id !== "")
-  const person = workspace.people.get(ids[0] ?? "")
-  if (ids.length === 0) return fail("users_list_not_supplied")
+  const [id] = ids
+  if (id === undefined) return fail("users_list_not_supplied")
+  if (ids.length > 1) return fail("several_users_not_in_the_sandbox")
+  const { workspace } = site
+  const person = workspace.people.get(id)
   if (!person) return fail("user_not_found")
   if (person.deleted) return fail("user_disabled")
   if (person.is_bot) return fail("cannot_dm_bot")
-  return ids.length === 1 ? { ok: true, channel: { id: workspace.openDm(BOT, person.id).id } } : fail("not_supported")
+  const before = workspace.dm(BOT, id)
+  const dm = before ?? workspace.openDm(BOT, id)
+  return { ok: true, ...(before ? { no_op: true, already_open: true } : {}), channel: opened(site, dm, args) }
 }
+
+function reopened(site: Site, id: string, args: Args): Result {
+  const channel = visible(site, id)
+  if (channel?.kind !== "dm") return fail("channel_not_found")
+  return { ok: true, no_op: true, already_open: true, channel: opened(site, channel, args) }
+}
+
+const opened = ({ workspace }: Site, channel: Channel, args: Args) =>
+  flag(args, "return_im") ? conversation(channel, workspace.team.id) : { id: channel.id }
 
 /** The part of a channel that a caller asked for; `undefined` when it may not read there. */
 function readable(site: Site, args: Args): { channel: Channel; messages: Message[] } | undefined {

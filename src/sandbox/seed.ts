@@ -11,12 +11,23 @@ export const ROBIN = "U0REQ"
 export const ADA = "U0APP1"
 export const GRACE = "U0APP2"
 export const OSCAR = "U0OUT"
+export const LENA = "U0LEAD"
+/** A guest, and somebody of another organisation. */
+export const GUS = "U0GUS"
+export const FAY = "U0FAY"
+export const FAY_TEAM = "T2"
 export const SRE = "S0SRE"
+export const LEADS = "S0LEADS"
 export const OPS = "C0OPS"
 export const AUDIT = "C0AUDIT"
 export const NO_BOT = "C0NOBOT"
+/** Private and unshared, for those who decide and for those to whom it is handed on. */
+export const APPROVALS = "C0APPROVALS"
+export const LEADS_ROOM = "C0LEADS"
+/** Shared with the other organisation. */
+export const SHARED = "C0SHARED"
 
-/** What the app was granted; a test takes one away to see what is missed. */
+/** What the app was granted, as its manifest asks; a test takes one away to see what is missed. */
 export const SCOPES = [
   "commands",
   "chat:write",
@@ -25,13 +36,17 @@ export const SCOPES = [
   "im:write",
   "channels:read",
   "groups:read",
-  "im:read",
   "channels:history",
   "groups:history",
-  "im:history",
 ]
 
-const person = (id: string, name: string, real_name: string, role: Person["role"]): Person => ({
+const person = (
+  id: string,
+  name: string,
+  real_name: string,
+  role: Person["role"],
+  more: Partial<Person> = {},
+): Person => ({
   id,
   name,
   real_name,
@@ -42,6 +57,7 @@ const person = (id: string, name: string, real_name: string, role: Person["role"
   is_restricted: false,
   is_ultra_restricted: false,
   is_stranger: false,
+  ...more,
 })
 
 export function seedPeople(): Person[] {
@@ -50,20 +66,29 @@ export function seedPeople(): Person[] {
     person(ADA, "ada", "Ada", "approver"),
     person(GRACE, "grace", "Grace", "approver"),
     person(OSCAR, "oscar", "Oscar", "outsider"),
+    person(LENA, "lena", "Lena", "lead"),
+    person(GUS, "gus", "Gus", "guest", { is_restricted: true }),
+    person(FAY, "fay", "Fay", "foreigner", { team_id: FAY_TEAM, is_stranger: true }),
     person(BOT, "countersign", "Countersign", "bot"),
   ]
 }
 
 export function seedChannels(): Channel[] {
-  const people = [ROBIN, ADA, GRACE, OSCAR]
+  const people = [ROBIN, ADA, GRACE, OSCAR, LENA]
   const open = { is_archived: false, is_ext_shared: false }
   return [
-    { id: OPS, name: "ops", kind: "channel", members: [BOT, ...people], ...open },
-    { id: AUDIT, name: "audit", kind: "private", members: [BOT, ADA, GRACE], ...open },
+    { id: OPS, name: "ops", kind: "channel", members: [BOT, ...people, GUS], ...open },
+    { id: SHARED, name: "shared", kind: "channel", members: [BOT, ...people, FAY], ...open, is_ext_shared: true },
     { id: NO_BOT, name: "no-bot", kind: "channel", members: people, ...open },
+    { id: APPROVALS, name: "approvals", kind: "private", members: [BOT, ADA, GRACE], ...open },
+    { id: LEADS_ROOM, name: "leads", kind: "private", members: [BOT, LENA], ...open },
+    { id: AUDIT, name: "audit", kind: "private", members: [BOT, ADA, GRACE], ...open },
   ]
 }
 
 export function seedGroups(): Group[] {
-  return [{ id: SRE, handle: "sre", name: "Site reliability", users: [ADA, GRACE], disabled: false }]
+  return [
+    { id: SRE, handle: "sre", name: "Site reliability", users: [ADA, GRACE], disabled: false },
+    { id: LEADS, handle: "leads", name: "Leads", users: [LENA], disabled: false },
+  ]
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { ADA, AUDIT, BOT, GRACE, OPS, OSCAR, ROBIN, SRE } from "../../src/sandbox/seed.ts"
+import { ADA, AUDIT, BOT, GRACE, GUS, LENA, OPS, OSCAR, ROBIN, SRE } from "../../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../../src/sandbox/slack.ts"
 import { actions, button, call, mrkdwn, section } from "./call.ts"
 
@@ -15,7 +15,7 @@ const pinged = (): string[] =>
     .notifications()
     .map((it) => `${it.user} ${it.why}`)
     .sort()
-const everybody = (why: string): string[] => [ADA, GRACE, OSCAR, ROBIN].map((user) => `${user} ${why}`)
+const everybody = (why: string): string[] => [ADA, GRACE, GUS, LENA, OSCAR, ROBIN].map((user) => `${user} ${why}`).sort()
 const rich = (...elements: unknown[]) => [{ type: "rich_text", elements: [{ type: "rich_text_section", elements }] }]
 const sre = [`${ADA} group`, `${GRACE} group`]
 

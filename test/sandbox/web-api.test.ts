@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { ADA, AUDIT, BOT, GRACE, NO_BOT, OPS, OSCAR, ROBIN, SRE } from "../../src/sandbox/seed.ts"
+import { ADA, AUDIT, BOT, GRACE, GUS, LEADS, LENA, NO_BOT, OPS, OSCAR, ROBIN, SRE } from "../../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../../src/sandbox/slack.ts"
 import { actions, type Answered, button, call, section, text } from "./call.ts"
 
@@ -257,7 +257,7 @@ describe("chat.postEphemeral and chat.getPermalink", () => {
     const { permalink } = await call(slack, "chat.getPermalink", { channel: OPS, message_ts: reply })
     expect(permalink).toBe(`${slack.url}archives/${OPS}/p${reply.replace(".", "")}?thread_ts=${root}&cid=${OPS}`)
     const response = await fetch(String(permalink), { redirect: "manual" })
-    expect(response.headers.get("location")).toBe(`/?channel=${OPS}&ts=${reply}`)
+    expect(response.headers.get("location")).toBe(`/#in=${OPS}&thread=${root}&at=${reply}`)
     expect(await call(slack, "chat.getPermalink", { channel: OPS, message_ts: "1.1" })).toMatchObject({
       error: "message_not_found",
     })
@@ -344,10 +344,13 @@ describe("what can be looked up", () => {
     expect(await call(slack, "usergroups.users.list", { usergroup: SRE })).toMatchObject({ users: [ADA, GRACE] })
     expect(await call(slack, "usergroups.users.list", { usergroup: "S9" })).toMatchObject({ error: "no_such_subteam" })
     expect(await call(slack, "usergroups.list", { include_users: true })).toMatchObject({
-      usergroups: [{ id: SRE, users: [ADA, GRACE] }],
+      usergroups: [
+        { id: SRE, users: [ADA, GRACE] },
+        { id: LEADS, handle: "leads", users: [LENA] },
+      ],
     })
     slack.workspace.alterGroup(SRE, { disabled: true })
-    expect(await call(slack, "usergroups.list")).toMatchObject({ usergroups: [] })
+    expect(await call(slack, "usergroups.list")).toMatchObject({ usergroups: [{ id: LEADS }] })
     expect(await call(slack, "usergroups.users.list", { usergroup: SRE, include_disabled: true })).toMatchObject({
       users: [ADA, GRACE],
     })
@@ -362,10 +365,10 @@ describe("what can be looked up", () => {
     expect(await call(slack, "conversations.info", { channel: AUDIT })).toMatchObject({
       channel: { is_private: true, is_ext_shared: false },
     })
-    const first = await call(slack, "conversations.members", { channel: OPS, limit: 3 })
+    const first = await call(slack, "conversations.members", { channel: OPS, limit: 4 })
     const { next_cursor } = first["response_metadata"] as { next_cursor: string }
-    const rest = await call(slack, "conversations.members", { channel: OPS, limit: 3, cursor: next_cursor })
-    expect([first["members"], rest["members"]].flat()).toEqual([BOT, ROBIN, ADA, GRACE, OSCAR])
+    const rest = await call(slack, "conversations.members", { channel: OPS, limit: 4, cursor: next_cursor })
+    expect([first["members"], rest["members"]].flat()).toEqual([BOT, ROBIN, ADA, GRACE, OSCAR, LENA, GUS])
     expect(rest["response_metadata"]).toEqual({ next_cursor: "" })
   })
 
