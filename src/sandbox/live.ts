@@ -138,7 +138,7 @@ export class LiveWorkspace extends Workspace {
     })
   }
 
-  /** Types `/agent <text>` in the channel; `text` is what follows the command. */
+  /** Types `/agent <text>` in the channel; `text` is what follows the command. The app gets it escaped, as Slack sends it. */
   async command(user: string, channelId: string, text: string, command = this.#command): Promise<Seen> {
     const channel = this.#channelOf(user, channelId)
     if (!channel) return refused("channel_not_found")
@@ -150,7 +150,7 @@ export class LiveWorkspace extends Workspace {
         user,
         channel,
         command,
-        text,
+        text: escapeTyped(text),
         trigger_id: this.#handles.mintTrigger(user),
         response_url: this.#replyUrl(origin),
       }),
@@ -230,7 +230,8 @@ export class LiveWorkspace extends Workspace {
 
   /** Opens the app's home, or its messages. */
   async openHome(user: string, tab: "home" | "messages" = "home"): Promise<Seen> {
-    if (!this.homeEnabled && tab === "home") return refused("not_enabled")
+    if (!(tab === "home" ? this.homeEnabled : this.messagesEnabled)) return refused("not_enabled")
+    if (!this.people.has(user)) return refused("user_not_found")
     const channel = this.openDm(BOT, user).id
     return (await this.#send("events_api", payloads.homeOpened(this, user, tab, channel))).seen
   }

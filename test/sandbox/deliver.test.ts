@@ -43,7 +43,7 @@ describe("interactions over HTTP", () => {
     await slack.workspace.click(ADA, { channel: OPS, ts: String(ts) }, "go")
     await slack.workspace.openHome(ADA)
     const [command, press, event] = got
-    expect(Object.fromEntries(new URLSearchParams(command?.body))).toMatchObject({ command: "/agent", text: "a&b" })
+    expect(Object.fromEntries(new URLSearchParams(command?.body))).toMatchObject({ command: "/agent", text: "a&amp;b" })
     expect(JSON.parse(new URLSearchParams(press?.body).get("payload") ?? "")).toMatchObject({ type: "block_actions" })
     expect(JSON.parse(event?.body ?? "")).toMatchObject({ event: { type: "app_home_opened" } })
     for (const { headers, body } of got) {

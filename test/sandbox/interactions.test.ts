@@ -67,7 +67,7 @@ describe("payloads", () => {
       user_id: ROBIN,
       user_name: "robin",
       command: "/agent",
-      text: "deploy <web> & co",
+      text: "deploy &lt;web&gt; &amp; co",
       api_app_id: "A0APP",
       is_enterprise_install: "false",
       response_url: expect.stringContaining(`${slack.url}response/`) as string,
