@@ -3,36 +3,57 @@
  * come in at all is the server's business.
  */
 import { z } from "zod"
+import type { Channel } from "./directory.ts"
 import type { LiveWorkspace, Seen } from "./live.ts"
 import type { Rule } from "./misbehave.ts"
-import type { Message, State } from "./workspace.ts"
+import type { Message, Place, State } from "./workspace.ts"
 
 /** What everybody who looks at the page as `me` sees. */
 export function stateOf(workspace: LiveWorkspace, me: string): State<Rule> | undefined {
   if (!workspace.people.has(me)) return undefined
   const channels = [...workspace.channels.values()].filter((it) => it.members.includes(me))
   const mine = workspace.ephemerals(me)
-  const messages = channels.map(({ id }): [string, Message[]] => {
-    const all = [...workspace.messages(id), ...mine.filter((it) => it.channel === id)]
-    return [id, all.sort((a, b) => Number(a.ts) - Number(b.ts))]
-  })
+  const messages = new Map(
+    channels.map(({ id }): [string, Message[]] => {
+      const all = [...workspace.messages(id), ...mine.filter((it) => it.channel === id)]
+      return [id, all.sort((a, b) => Number(a.ts) - Number(b.ts))]
+    }),
+  )
+  const notifications = notificationsOf(workspace)
   const home = workspace.home(me)
   return {
     me,
     people: [...workspace.people.values()].map(({ id, real_name, role }) => ({ id, name: real_name, role })),
-    channels: channels.map(({ id, name, kind, members }) => {
-      const other = workspace.people.get(members.find((it) => it !== me) ?? "")
-      return { id, name: kind === "dm" ? (other?.real_name ?? name) : name, kind }
+    channels: channels.map((channel) => {
+      const upTo = workspace.readUpTo(me, channel.id)
+      const unread = (messages.get(channel.id) ?? []).some(({ ts, user }) => ts > upTo && user !== me)
+      const pings = notifications.filter((it) => it.user === me && it.channel === channel.id && !it.seen && !it.gone)
+      return { ...placeOf(workspace, channel, me), unread, pings: pings.length }
     }),
     groups: [...workspace.groups.values()].map(({ id, handle }) => ({ id, name: handle })),
     messages: Object.fromEntries(messages),
     views: workspace.views(me),
     ...(home ? { home } : {}),
-    notifications: workspace.notifications(),
+    notifications,
     misbehave: workspace.rules(),
     connected: workspace.sockets.count,
   }
 }
+
+/** A channel as one of its members calls it. */
+function placeOf(workspace: LiveWorkspace, { id, name, kind, members }: Channel, me: string): Place {
+  if (kind !== "dm") return { id, name, kind }
+  const other = workspace.people.get(members.find((it) => it !== me) ?? "")
+  return other ? { id, name: other.real_name, kind, with: other.id } : { id, name, kind }
+}
+
+const notificationsOf = (workspace: LiveWorkspace): State["notifications"] =>
+  workspace.notifications().map((it) => ({
+    ...it,
+    place: placeOf(workspace, workspace.channel(it.channel), it.user),
+    seen: it.ts <= workspace.readUpTo(it.user, it.channel),
+    gone: !workspace.holds(it.channel, it.ts),
+  }))
 
 export interface Answer {
   ok: boolean
@@ -69,7 +90,8 @@ const acts = {
   }),
   submit: z.object({ ...as, view_id: z.string(), values: z.record(z.string(), record).default({}) }),
   close: z.object({ ...as, view_id: z.string(), all: z.boolean().optional() }),
-  home: z.object(as),
+  home: z.object({ ...as, tab: z.enum(["home", "messages"]).optional() }),
+  read: z.object({ ...as, channel: z.string(), ts: z.string() }),
   misbehave: z.object({ rules: z.array(rule) }),
 }
 
@@ -121,7 +143,14 @@ export const ACTS = new Map<string, Doer>([
     act(acts.submit, async (it, { as: user, view_id, values }) => told(await it.submit(user, view_id, values))),
   ],
   ["close", act(acts.close, async (it, { as: user, view_id, all }) => told(await it.closeView(user, view_id, all)))],
-  ["home", act(acts.home, async (it, { as: user }) => told(await it.openHome(user)))],
+  ["home", act(acts.home, async (it, { as: user, tab }) => told(await it.openHome(user, tab)))],
+  [
+    "read",
+    act(acts.read, async (it, { as: user, channel, ts }) => {
+      it.markRead(user, channel, ts)
+      return { ok: true }
+    }),
+  ],
   [
     "misbehave",
     act(acts.misbehave, async (it, { rules }) => {

@@ -14,7 +14,7 @@ export function wire(workspace: Workspace, message: Message, withMetadata = fals
   return {
     type: "message",
     ...rest,
-    team: workspace.team.id,
+    team: workspace.people.get(message.user)?.team_id ?? workspace.team.id,
     ...(is_bot ? { bot_id: BOT_ID, app_id: APP_ID, bot_profile: { id: BOT_ID, app_id: APP_ID, name: username } } : {}),
     ...(ephemeral === true ? { is_ephemeral: true } : {}),
     ...(deleted === true ? { subtype: "tombstone" } : {}),

@@ -161,8 +161,9 @@ function look(parts: Parts, request: IncomingMessage, response: ServerResponse, 
   const link = /^\/archives\/(\w+)\/p(\d{10})(\d{6})$/.exec(url.pathname)
   if (link) {
     const [, channel = "", seconds = "", micros = ""] = link
-    const query = new URLSearchParams({ channel, ts: `${seconds}.${micros}` })
-    response.writeHead(302, { location: `/?${query.toString()}` })
+    const ts = `${seconds}.${micros}`
+    const spot = new URLSearchParams({ in: channel, thread: url.searchParams.get("thread_ts") ?? ts, at: ts })
+    response.writeHead(302, { location: `/#${spot.toString()}` })
     response.end()
     return undefined
   }

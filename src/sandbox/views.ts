@@ -106,6 +106,7 @@ export function publish({ workspace }: Site, args: Args): Result {
   const old = workspace.home(user)
   const hash = word(args, "hash")
   if (hash !== undefined && old && hash !== old.hash) return fail("hash_conflict")
+  if (taken(workspace, read.view.external_id, old?.id)) return fail("duplicate_external_id")
   const view = build(workspace, user, read.view, old)
   workspace.replaceView(view)
   return shown(workspace, view)

@@ -2,7 +2,7 @@
  * What the local Slack holds: messages, modals, homes and who was notified, with a change for every write. It knows nothing of
  * HTTP, sockets or the rules by which Slack refuses a call.
  */
-import { Directory, type Role } from "./directory.ts"
+import { type Channel, Directory, type Role } from "./directory.ts"
 import { notified, type Why } from "./mentions.ts"
 
 /** A block as stored: validated, its texts escaped, with a block_id. */
@@ -65,24 +65,37 @@ export interface Notification {
   user: string
   channel: string
   ts: string
+  /** Of a reply: its root. */
+  thread_ts?: string
   text: string
   /** ms since the epoch, by the workspace's clock. */
   at: number
   why: Why
 }
 
+export interface Place {
+  id: string
+  /** Of a direct conversation: the other one's. */
+  name: string
+  kind: Channel["kind"]
+  /** In a direct conversation: the other one. */
+  with?: string
+}
+
 /** What one person sees; the page draws this. `R` is a misbehaviour rule. */
 export interface State<R = unknown> {
   me: string
   people: { id: string; name: string; role: Role }[]
-  channels: { id: string; name: string; kind: "channel" | "private" | "dm" }[]
+  /** `unread`: whether something of others is newer than what I read. `pings`: my notifications there that are. */
+  channels: (Place & { unread: boolean; pings: number })[]
   /** User groups; `name` is what stands after the @. */
   groups: { id: string; name: string }[]
   messages: Record<string, Message[]>
   /** My open modals, the topmost last. */
   views: View[]
   home?: View
-  notifications: Notification[]
+  /** Everybody's. `seen`: they read it since. `gone`: the message was deleted. */
+  notifications: (Notification & { place: Place; seen: boolean; gone: boolean })[]
   misbehave: R[]
   /** Sockets that the bot holds open. */
   connected: number
@@ -104,6 +117,8 @@ export class Workspace extends Directory {
   readonly #stacks = new Map<string, View[]>()
   readonly #homes = new Map<string, View>()
   readonly #notifications: Notification[] = []
+  /** By person and channel: the ts up to which they have read. */
+  readonly #read = new Map<string, string>()
 
   // --- reading; what is returned is a copy and stays as it was
 
@@ -115,6 +130,12 @@ export class Workspace extends Directory {
 
   message(channel: string, ts: string): Message | undefined {
     return copy(this.#messages.get(channel)?.find((it) => it.ts === ts))
+  }
+
+  /** Whether a message is there and was not deleted. */
+  holds(channel: string, ts: string): boolean {
+    const message = this.#find(channel, ts)
+    return message !== undefined && message.deleted !== true
   }
 
   /** What only this person sees, oldest first. */
@@ -146,6 +167,11 @@ export class Workspace extends Directory {
 
   notifications(user?: string): Notification[] {
     return copy(this.#notifications.filter((it) => user === undefined || it.user === user))
+  }
+
+  /** The ts up to which a person has read a channel; "" is nothing yet. */
+  readUpTo(user: string, channel: string): string {
+    return this.#read.get(`${user} ${channel}`) ?? ""
   }
 
   // --- writing
@@ -235,13 +261,22 @@ export class Workspace extends Directory {
     this.changed()
   }
 
+  /** Somebody has looked at a channel, up to this message. */
+  markRead(user: string, channel: string, ts: string): void {
+    if (ts <= this.readUpTo(user, channel)) return
+    this.#read.set(`${user} ${channel}`, ts)
+    this.changed()
+  }
+
   #notify(message: Message, thread: Message[], parse: boolean): void {
     const channel = this.channel(message.channel)
     const text = message.text === "" ? "This content can't be displayed." : message.text
     for (const { user, why } of notified({ message, channel, thread, groups: [...this.groups.values()], parse })) {
       if (this.people.get(user)?.is_bot !== false) continue
       const id = this.#notifications.length + 1
-      this.#notifications.push({ id, user, channel: channel.id, ts: message.ts, text, at: this.now(), why })
+      const at = { channel: channel.id, ts: message.ts }
+      const within = message.thread_ts === undefined ? {} : { thread_ts: message.thread_ts }
+      this.#notifications.push({ id, user, ...at, ...within, text, at: this.now(), why })
     }
   }
 

@@ -518,7 +518,7 @@ describe("around the messages", () => {
       })
     })
     const page = await look(GRACE)
-    await page.getByRole("button", { name: "App Home" }).click()
+    await page.getByRole("button", { name: /^Countersign/ }).click()
     await page.getByRole("heading", { name: `Hello ${GRACE}` }).waitFor()
     await page.getByRole("button", { name: "Go" }).click()
     await page.getByRole("heading", { name: "Pressed" }).waitFor()

@@ -151,6 +151,7 @@ describe("what the page sees and does", () => {
     const robin = await state(ROBIN)
     expect(robin.channels.map((it) => `${it.kind} ${it.name}`)).toEqual([
       "channel ops",
+      "channel shared",
       "channel no-bot",
       "dm Countersign",
     ])

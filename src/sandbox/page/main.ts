@@ -13,29 +13,31 @@ import { makePanel } from "./parts/panel.ts"
 import { showPayload } from "./parts/payload.ts"
 import { makeSidebar } from "./parts/sidebar.ts"
 import { welcome } from "./parts/welcome.ts"
-import { channelAt, HOME, hashOf, isReply, permalink, Reading, type Spot, spotOf, threadOf } from "./scene.ts"
+import * as scene from "./scene.ts"
 import type { Names } from "./text/draw.ts"
 import * as wire from "./wire.ts"
 
 type Side = "thread" | "tray" | "misbehave" | undefined
 
-const spot: Spot = { as: "U0REQ", channel: "", thread: undefined, ...spotOf(location.hash) }
-const reading = new Reading()
+const spot: scene.Spot = { as: "U0REQ", channel: "", thread: undefined, ...scene.spotOf(location.hash) }
 /** Private messages that were dismissed. */
 const dismissed = new Set<string>()
 let side: Side = spot.thread === undefined ? undefined : "thread"
 let state: wire.State | undefined
 let reachable = true
 /** A message to point out as soon as it is shown. */
-let sought: string | undefined
+let sought = scene.soughtIn(location.hash)
+/** Up to where the local Slack was last told that somebody has read. */
+let told = ""
 let watching: wire.Watch | undefined
 
 const list = makeList("Messages")
 const thread = makeList("Thread")
 const composer = makeComposer((text) => sendTo(undefined, text))
 const threadComposer = makeComposer((text) => sendTo(spot.thread, text))
-const sidebar = makeSidebar({ go: (channel) => move({ channel, thread: undefined }), be })
-const header = makeHeader({ toggle: toggleSide, menu: () => document.body.classList.toggle("menu-open") })
+const go = (channel: string): void => move({ channel, thread: undefined })
+const sidebar = makeSidebar({ go, be })
+const header = makeHeader({ toggle: toggleSide, menu: () => document.body.classList.toggle("menu-open"), go })
 const panel = makePanel(closeSide)
 const tray = makeTray()
 const tricks = makeMisbehave(wire.misbehave, () => watching?.refresh())
@@ -71,7 +73,7 @@ async function pressMessage(message: wire.Message, press: wire.Press, from: HTML
 }
 
 async function sendTo(root: string | undefined, text: string): Promise<string | undefined> {
-  const channel = state && channelAt(state, spot)
+  const channel = state && scene.channelAt(state, spot)
   if (channel === undefined) return undefined
   const { ok, error } = await wire.send(spot.as, channel.id, root, text)
   watching?.refresh()
@@ -80,23 +82,26 @@ async function sendTo(root: string | undefined, text: string): Promise<string | 
   return commandError(text.startsWith("/") ? command : "The message", error ?? "operation_timeout")
 }
 
+const namesIn = ({ people, channels, groups }: wire.State): [string, string][] =>
+  [...people, ...channels, ...groups].map(({ id, name }) => [id, name])
+
 function namesOf(now: wire.State): Names {
-  const names = new Map<string, string>()
-  for (const { id, name } of [...now.people, ...now.channels, ...now.groups]) names.set(id, name)
+  const names = new Map(namesIn(now))
   return { me: now.me, of: (id) => names.get(id) }
 }
 
 const titles = { thread: "Thread", tray: "Notifications", misbehave: "Misbehave" }
 
 function draw(): void {
-  if (state === undefined) return
+  // What another person sees is no longer of interest.
+  if (state === undefined || state.me !== spot.as) return
   const now = state
-  const channel = channelAt(now, spot)
-  if (channel !== undefined) spot.channel = channel.id
+  const channel = scene.channelAt(now, spot)
+  if (channel !== undefined) spot.channel = scene.nameOf(now, channel)
   const names = namesOf(now)
-  const namesVersion = JSON.stringify([now.me, now.people, now.channels, now.groups])
-  noteRead(now, channel)
-  sidebar.show(now, spot, reading, reachable)
+  const namesVersion = JSON.stringify([now.me, namesIn(now)])
+  if (channel !== undefined) noteRead(now, channel)
+  sidebar.show(now, spot, reachable)
   drawConversation(now, names, namesVersion)
   drawSide(now, names)
   drawTop(now, channel)
@@ -105,28 +110,30 @@ function draw(): void {
 }
 
 /** What the viewer looks at counts as read. */
-function noteRead(now: wire.State, channel: wire.Channel | undefined): void {
-  for (const notification of reading.waiting(now, now.me)) reading.saw(notification)
-  if (channel !== undefined) reading.read(now, channel.id)
+function noteRead({ me, messages }: wire.State, { id, unread, pings }: wire.Channel): void {
+  if (document.hidden || (!unread && pings === 0)) return
+  const upTo = scene.newest(messages[id] ?? [])
+  const telling = `${me} ${id} ${upTo}`
+  if (telling === told) return
+  told = telling
+  void wire.read(me, id, upTo)
 }
 
 function drawTop(now: wire.State, channel: wire.Channel | undefined): void {
-  const title = channel?.name ?? "App Home"
-  const pinged = now.people.flatMap(({ id }) => reading.waiting(now, id)).length
-  header.show({ title, kind: channel?.kind, side, pinged, rules: now.misbehave.length })
+  const tab = scene.tabOf(spot)
+  const title = tab === undefined ? (channel?.name ?? "") : (now.people.find(scene.isBot)?.name ?? "The app")
+  const pinged = now.people.reduce((sum, { id }) => sum + scene.waiting(now, id), 0)
+  header.show({ title, kind: channel?.kind, tab, side, pinged, rules: now.misbehave.length })
   document.title = `${title} · Countersign sandbox`
 }
 
 function drawConversation(now: wire.State, names: Names, namesVersion: string): void {
-  const channel = channelAt(now, spot)
-  home.node.hidden = channel !== undefined
+  const channel = scene.channelAt(now, spot)
+  home.node.hidden = spot.channel !== scene.HOME
   list.hidden = composer.node.hidden = channel === undefined
-  if (channel === undefined) {
-    home.show(now.home, names, namesVersion)
-    return
-  }
+  if (spot.channel === scene.HOME) home.show(now.home, names, namesVersion)
+  if (channel === undefined) return
   const messages = (now.messages[channel.id] ?? []).filter(({ ts }) => !dismissed.has(`${now.me} ${ts}`))
-  const name = channel.kind === "dm" ? channel.name : `#${channel.name}`
   const reactions: Reactions = {
     names,
     press: pressMessage,
@@ -135,11 +142,13 @@ function drawConversation(now: wire.State, names: Names, namesVersion: string): 
     payload: showPayload,
   }
   const key = `${now.me} ${channel.id}`
-  const empty = welcome(channel, composer.take)
+  const empty = welcome(channel, scene.isApps(now, channel), composer.take)
   showConversation(list, key, () => showMessages(list, { messages, empty, thread: undefined, namesVersion }, reactions))
-  composer.show({ key, label: `Message ${name}`, commands: true })
+  composer.show({ key, label: `Message ${scene.placeName(channel)}`, commands: true })
+  // A thread whose last message was deleted is no more.
+  if (spot.thread !== undefined && scene.threadOf(messages, spot.thread).length === 0) spot.thread = undefined
   const root = spot.thread
-  if (root === undefined || threadOf(messages, root).length === 0) return
+  if (root === undefined) return
   showConversation(thread, `${key} ${root}`, () =>
     showMessages(thread, { messages, empty, thread: root, namesVersion }, reactions),
   )
@@ -155,31 +164,22 @@ function showConversation(node: HTMLElement, key: string, show: () => void): voi
 }
 
 function drawSide(now: wire.State, names: Names): void {
-  const channel = channelAt(now, spot)
-  const where = (id: string): string => {
-    const found = now.channels.find((one) => one.id === id)
-    if (found === undefined) return "another conversation"
-    return found.kind === "dm" ? "a direct message" : `#${found.name}`
-  }
+  const channel = scene.channelAt(now, spot)
   if (side === "thread" && (channel === undefined || spot.thread === undefined)) side = undefined
-  if (side === "tray") {
-    const isNew = (one: wire.Notification): boolean => reading.waiting(now, one.user).includes(one)
-    tray.show(now, { names, where, isNew, open: openNotification })
-  }
+  if (side === "tray") tray.show(now, { names, open: openNotification })
   if (side === "misbehave") tricks.show(now.misbehave)
   const nodes = { thread: [thread, threadComposer.node], tray: [tray.node], misbehave: [tricks.node] }
-  panel.show(
-    side && { title: titles[side], where: side === "thread" && channel ? where(channel.id) : "", nodes: nodes[side] },
-  )
+  const where = side === "thread" && channel !== undefined ? scene.placeName(channel) : ""
+  panel.show(side && { title: titles[side], where, nodes: nodes[side] })
   document.body.classList.toggle("panel-open", side !== undefined)
 }
 
-function move(to: Partial<Spot>): void {
+function move(to: Partial<scene.Spot>): void {
   Object.assign(spot, to)
   if ("thread" in to) side = to.thread === undefined ? (side === "thread" ? undefined : side) : "thread"
   document.body.classList.remove("menu-open")
-  history.replaceState(null, "", hashOf(spot))
-  if (spot.channel === HOME && to.channel === HOME) void wire.openHome(spot.as).then(() => watching?.refresh())
+  history.replaceState(null, "", scene.hashOf(spot))
+  if (to.channel !== undefined) enterApp()
   draw()
   if (to.thread !== undefined) threadComposer.focus()
 }
@@ -195,16 +195,20 @@ function closeSide(): void {
   draw()
 }
 
-function be(person: string): void {
-  spot.as = person
-  history.replaceState(null, "", hashOf(spot))
-  watchAs()
-  if (spot.channel === HOME) void wire.openHome(person)
+/** The app hears of it when somebody comes to one of its tabs. */
+function enterApp(): void {
+  const tab = scene.tabOf(spot)
+  if (tab !== undefined) void wire.openApp(spot.as, tab).then(() => watching?.refresh())
 }
 
-function openNotification({ user, channel, ts }: wire.Notification): void {
-  const message = state?.messages[channel]?.find((one) => one.ts === ts)
-  const root = message !== undefined && isReply(message) ? message.thread_ts : undefined
+function be(person: string): void {
+  spot.as = person
+  history.replaceState(null, "", scene.hashOf(spot))
+  watchAs()
+  enterApp()
+}
+
+function openNotification({ user, channel, ts, thread_ts: root }: wire.Notification): void {
   Object.assign(spot, { channel, thread: root })
   side = root === undefined ? side : "thread"
   sought = ts
@@ -214,7 +218,7 @@ function openNotification({ user, channel, ts }: wire.Notification): void {
 /** Links to messages open here; every other one leads out of the page. */
 function follow(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href]") : null
-  const message = link === null ? undefined : permalink(link.href)
+  const message = link === null ? undefined : scene.permalink(link.href)
   if (message === undefined || state?.channels.every(({ id }) => id !== message.channel) !== false) return
   event.preventDefault()
   sought = message.ts
@@ -227,7 +231,6 @@ function watchAs(): void {
     spot.as,
     (next) => {
       state = next
-      reading.begin(next)
       draw()
     },
     (yes) => {
@@ -255,9 +258,11 @@ on(document.body, {
   keydown: (event) => event.key === "Escape" && document.body.classList.remove("menu-open"),
 })
 addEventListener("hashchange", () => {
-  const next = spotOf(location.hash)
-  const other = next.as !== undefined && next.as !== spot.as
-  move(next)
-  if (other && next.as !== undefined) be(next.as)
+  const before = spot.as
+  sought = scene.soughtIn(location.hash)
+  move(scene.spotOf(location.hash))
+  if (spot.as !== before) watchAs()
 })
+addEventListener("visibilitychange", draw)
 watchAs()
+enterApp()

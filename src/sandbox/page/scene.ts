@@ -1,17 +1,22 @@
 /**
- * Where the viewer is: who they are, which conversation and which thread is open, and what was read. It lives in the
- * page's address, so that a reload or a second window stays where it was.
+ * Where the viewer is: who they are, which conversation and which thread is open. It lives in the page's address, so that
+ * a reload or a second window stays where it was.
  */
-import type { Channel, Message, Notification, State } from "./wire.ts"
+import type { Channel, Message, State } from "./wire.ts"
 
 export interface Spot {
   as: string
-  /** A channel's id, or `home`. */
+  /** A channel's id, or one of the app's tabs. */
   channel: string
   thread: string | undefined
 }
 
+/** The app's tabs: its home, and the viewer's conversation with it, whoever they are. */
 export const HOME = "home"
+export const MESSAGES = "messages"
+
+export const tabOf = ({ channel }: Spot): "home" | "messages" | undefined =>
+  channel === HOME || channel === MESSAGES ? channel : undefined
 
 export function spotOf(hash: string): Partial<Spot> {
   const fields = new URLSearchParams(hash.replace(/^#/, ""))
@@ -19,6 +24,10 @@ export function spotOf(hash: string): Partial<Spot> {
   const [as, channel] = [read("as"), read("in")]
   return { ...(as && { as }), ...(channel && { channel }), thread: read("thread") }
 }
+
+/** The message that an address points at, besides the spot it is in. */
+export const soughtIn = (hash: string): string | undefined =>
+  new URLSearchParams(hash.replace(/^#/, "")).get("at") ?? undefined
 
 export function hashOf({ as, channel, thread }: Spot): string {
   const fields = new URLSearchParams({ as, in: channel, ...(thread !== undefined && { thread }) })
@@ -34,9 +43,20 @@ export function permalink(href: string): { channel: string; ts: string; thread: 
   return { channel, ts, thread: url.searchParams.get("thread_ts") ?? ts }
 }
 
-/** The conversation a spot means: the one it names if the viewer is in it, else the first. */
-export const channelAt = (state: State, spot: Spot): Channel | undefined =>
-  spot.channel === HOME ? undefined : (state.channels.find(({ id }) => id === spot.channel) ?? state.channels[0])
+/** The conversation a spot means: the one it names if the viewer is in it, else the first. None on a tab that has none. */
+export function channelAt(state: State, spot: Spot): Channel | undefined {
+  if (spot.channel === HOME) return undefined
+  if (spot.channel === MESSAGES) return state.channels.find((channel) => isApps(state, channel))
+  return state.channels.find(({ id }) => id === spot.channel) ?? state.channels[0]
+}
+
+/** How a spot names a conversation. */
+export const nameOf = (state: State, channel: Channel): string => (isApps(state, channel) ? MESSAGES : channel.id)
+
+export const isApps = ({ people }: State, channel: Channel): boolean =>
+  people.some((person) => person.id === channel.with && isBot(person))
+
+export const placeName = ({ kind, name }: Pick<Channel, "kind" | "name">): string => (kind === "dm" ? name : `#${name}`)
 
 export const isReply = (message: Message): boolean =>
   message.thread_ts !== undefined && message.thread_ts !== message.ts
@@ -44,39 +64,11 @@ export const isReply = (message: Message): boolean =>
 export const threadOf = (messages: Message[], root: string): Message[] =>
   messages.filter((message) => message.ts === root || message.thread_ts === root)
 
+export const newest = (messages: Message[]): string =>
+  messages.reduce((newest, { ts }) => (ts > newest ? ts : newest), "")
+
+/** What this person was notified of and has not read. */
+export const waiting = ({ notifications }: State, person: string): number =>
+  notifications.filter(({ user, seen, gone }) => user === person && !seen && !gone).length
+
 export const isBot = ({ role }: { role: string }): boolean => role === "bot"
-
-/** Remembers what each person has read while the page is open: messages by conversation, notifications by id. */
-export class Reading {
-  readonly #upTo = new Map<string, string>()
-  readonly #seen = new Set<string>()
-
-  /** Whatever stood there when a person's view was first read is not news. */
-  begin(state: State): void {
-    for (const { id } of state.channels) {
-      const key = `${state.me} ${id}`
-      if (!this.#upTo.has(key)) this.#upTo.set(key, this.#newest(state, id))
-    }
-  }
-
-  read(state: State, channel: string): void {
-    this.#upTo.set(`${state.me} ${channel}`, this.#newest(state, channel))
-  }
-
-  unread(state: State, channel: string): boolean {
-    const upTo = this.#upTo.get(`${state.me} ${channel}`) ?? ""
-    return (state.messages[channel] ?? []).some(({ ts, user }) => ts > upTo && user !== state.me)
-  }
-
-  saw({ user, id }: Notification): void {
-    this.#seen.add(`${user} ${id}`)
-  }
-
-  waiting(state: State, person: string): Notification[] {
-    return state.notifications.filter(({ user, id }) => user === person && !this.#seen.has(`${user} ${id}`))
-  }
-
-  #newest(state: State, channel: string): string {
-    return (state.messages[channel] ?? []).reduce((newest, { ts }) => (ts > newest ? ts : newest), "")
-  }
-}

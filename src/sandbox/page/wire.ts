@@ -2,12 +2,13 @@
 import type { Rule } from "../misbehave.ts"
 import type * as workspace from "../workspace.ts"
 
-export type { Block, Message, Notification, View } from "../workspace.ts"
+export type { Block, Message, Place, View } from "../workspace.ts"
 
 export type { Rule } from "../misbehave.ts"
 export type State = workspace.State<Rule>
 export type Person = State["people"][number]
 export type Channel = State["channels"][number]
+export type Notification = State["notifications"][number]
 
 /** What a person saw of something done: `response` is the app's own answer, `error` what Slack says when there is none. */
 export interface Outcome {
@@ -48,7 +49,9 @@ export const submit = (as: string, view_id: string, values: unknown): Promise<Ou
 
 export const close = (as: string, view_id: string, all: boolean): Promise<Outcome> =>
   post("close", { as, view_id, all })
-export const openHome = (as: string): Promise<Outcome> => post("home", { as })
+/** Opens the app on one of its tabs; the app hears of it. */
+export const openApp = (as: string, tab: "home" | "messages"): Promise<Outcome> => post("home", { as, tab })
+export const read = (as: string, channel: string, ts: string): Promise<Outcome> => post("read", { as, channel, ts })
 export const misbehave = (rules: Rule[]): Promise<Outcome> => post("misbehave", { rules })
 
 async function readState(as: string): Promise<State | undefined> {

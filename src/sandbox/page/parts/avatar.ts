@@ -1,7 +1,7 @@
 /** The square that stands for a person or the bot. */
 import { el, icon } from "../dom.ts"
 
-const hues = 6
+const hues = 8
 const met = new Map<string, number>()
 
 /** Each id keeps the colour it was first met with; the first few differ. */

@@ -5,11 +5,15 @@ import type { Channel } from "../wire.ts"
 export interface HeaderActs {
   toggle: (which: "tray" | "misbehave") => void
   menu: () => void
+  /** Goes to one of the app's tabs. */
+  go: (tab: "home" | "messages") => void
 }
 
 export interface Heading {
   title: string
   kind: Channel["kind"] | undefined
+  /** The app's tab, when one is open. */
+  tab: "home" | "messages" | undefined
   side: string | undefined
   /** Notifications that nobody looked at yet. */
   pinged: number
@@ -17,7 +21,10 @@ export interface Heading {
   rules: number
 }
 
-export function makeHeader({ toggle, menu }: HeaderActs) {
+const signOf = (kind: Channel["kind"] | undefined): SVGSVGElement | undefined =>
+  kind === undefined || kind === "dm" ? undefined : icon(kind === "private" ? "lock" : "hash")
+
+export function makeHeader({ toggle, menu, go }: HeaderActs) {
   const title = el("h2")
   const count = el("span", { class: "badge", hidden: true })
   const active = el("span", { class: "badge warn", hidden: true })
@@ -28,11 +35,17 @@ export function makeHeader({ toggle, menu }: HeaderActs) {
     toggle("misbehave"),
   )
   const open = button(icon("menu"), { class: "tool menu", "aria-label": "Menu", "aria-controls": "sidebar" }, menu)
-  const node = el("header", { class: "top" }, open, title, bell, bolt)
+  const home = button("Home", { class: "tab" }, () => go("home"))
+  const messages = button("Messages", { class: "tab" }, () => go("messages"))
+  const tabs = el("nav", { class: "tabs", "aria-label": "The app" }, home, messages)
+  const node = el("header", { class: "top" }, open, title, tabs, el("span", { class: "gap" }), bell, bolt)
 
-  function show({ title: text, kind, side, pinged, rules }: Heading): void {
-    const sign = kind === "dm" ? undefined : icon(kind === undefined ? "home" : kind === "private" ? "lock" : "hash")
+  function show({ title: text, kind, tab, side, pinged, rules }: Heading): void {
+    const sign = tab === undefined ? signOf(kind) : icon("stamp")
     title.replaceChildren(...(sign === undefined ? [] : [sign]), text)
+    tabs.hidden = tab === undefined
+    setAttributes(home, { "aria-current": tab === "home" && "page" })
+    setAttributes(messages, { "aria-current": tab === "messages" && "page" })
     setAttributes(bell, {
       "aria-pressed": String(side === "tray"),
       "aria-label": pinged > 0 ? `Notifications, ${pinged} new` : "Notifications",

@@ -4,17 +4,22 @@ import { clock, dayName } from "../text/dates.ts"
 import { drawSpans, type Names } from "../text/draw.ts"
 import { readMrkdwn } from "../text/mrkdwn.ts"
 import type { Notification, State } from "../wire.ts"
-import { isBot } from "../scene.ts"
+import { isBot, placeName } from "../scene.ts"
 import { avatar } from "./avatar.ts"
 
-const reasons: Record<Notification["why"], string> = {
+const reasons: Record<Exclude<Notification["why"], "dm">, string> = {
   mention: "is mentioned",
   group: "is in a mentioned group",
   here: "is here",
   channel: "is in the channel",
   everyone: "is in the workspace",
-  dm: "has a direct message",
   thread: "follows the thread",
+}
+
+/** Why somebody was pinged, and where. */
+function because({ why, place }: Notification): string {
+  if (why === "dm") return `has a direct message from ${place.name}`
+  return `${reasons[why]} in ${place.kind === "dm" ? `a direct message from ${place.name}` : placeName(place)}`
 }
 
 /** A notification as one line: it has no formatting, only words. */
@@ -30,37 +35,35 @@ const line = (text: string, names: Names): (Node | string)[] =>
 
 export interface Tray {
   names: Names
-  where: (channel: string) => string
   /** Goes to the message as the person who was pinged. */
   open: (notification: Notification) => void
-  isNew: (notification: Notification) => boolean
 }
 
 function row(state: State, notification: Notification, tray: Tray): Kept {
   const name = state.people.find(({ id }) => id === notification.user)?.name ?? notification.user
-  const fresh = tray.isNew(notification)
+  const { seen, gone } = notification
   const at = new Date(notification.at)
   return {
     key: String(notification.id),
-    version: JSON.stringify([notification, name, fresh, tray.where(notification.channel)]),
+    version: JSON.stringify([notification, name]),
     build: () =>
       el(
         "li",
-        { class: fresh ? "notice fresh" : "notice" },
+        { class: gone ? "notice gone" : seen ? "notice" : "notice fresh" },
         button(
           [
             avatar(notification.user, name, false),
             el(
               "span",
               { class: "what" },
-              el(
-                "span",
-                { class: "who" },
-                el("strong", {}, name),
-                ` ${reasons[notification.why]} in ${tray.where(notification.channel)}`,
-              ),
+              el("span", { class: "who" }, el("strong", {}, name), ` ${because(notification)}`),
               el("span", { class: "words", dir: "auto" }, ...line(notification.text, tray.names)),
-              el("time", { datetime: at.toISOString() }, `${dayName(at, new Date())}, ${clock(at)}`),
+              el(
+                "time",
+                { datetime: at.toISOString() },
+                `${dayName(at, new Date())}, ${clock(at)}`,
+                gone && " · deleted since",
+              ),
             ),
           ],
           { "data-control": String(notification.id), title: `Open it as ${name}` },

@@ -1,6 +1,6 @@
 /** The left side: conversations, App Home, and who the viewer is. It only says where to go. */
 import { button, el, fill, icon, type Kept, on } from "../dom.ts"
-import { HOME, isBot, type Reading, type Spot } from "../scene.ts"
+import { HOME, isApps, isBot, MESSAGES, nameOf, type Spot, tabOf, waiting } from "../scene.ts"
 import type { Channel, Person, State } from "../wire.ts"
 import { avatar } from "./avatar.ts"
 
@@ -9,53 +9,96 @@ export interface Moves {
   be: (person: string) => void
 }
 
-const signs: Record<Channel["kind"], "hash" | "lock" | undefined> = { channel: "hash", private: "lock", dm: undefined }
+/** What stands under a person's name: what they are to the demo. */
+const roles: Record<Person["role"], string> = {
+  requester: "Starts runs",
+  approver: "Approver, in @sre",
+  lead: "Lead, in @leads",
+  outsider: "Member without a say",
+  guest: "Guest",
+  foreigner: "Of another organisation",
+  bot: "The bot",
+}
 
-function row(channel: Channel, open: boolean, unread: boolean, moves: Moves): Kept {
-  const { name } = channel
-  const sign = signs[channel.kind]
+const signs: Record<"channel" | "private", "hash" | "lock"> = { channel: "hash", private: "lock" }
+
+interface Row {
+  /** Where it leads, as a spot names it. */
+  to: string
+  key: string
+  name: string
+  kind: Channel["kind"]
+  /** In a direct conversation: the other one. */
+  other: { id: string; bot: boolean }
+  open: boolean
+  unread: boolean
+  pings: number
+}
+
+const badgeOf = (count: number): HTMLElement | false =>
+  count > 0 && el("span", { class: "badge" }, String(count), el("span", { class: "visually-hidden" }, " new"))
+
+function row(shown: Row, moves: Moves): Kept {
+  const { to, key, name, kind, other, open, unread, pings } = shown
   return {
-    key: channel.id,
-    version: JSON.stringify([name, channel.kind, open, unread]),
+    key,
+    version: JSON.stringify(shown),
     build: () =>
       el(
         "li",
         {},
         button(
           [
-            sign === undefined ? avatar(channel.id, name, true) : icon(sign),
+            kind === "dm" ? avatar(other.id, name, other.bot) : icon(signs[kind]),
             el("span", { class: "name" }, name),
-            unread && el("span", { class: "visually-hidden" }, ", unread"),
+            pings > 0 ? badgeOf(pings) : unread && el("span", { class: "visually-hidden" }, ", unread"),
           ],
           {
             class: unread ? "place unread" : "place",
             "aria-current": open && "page",
-            "data-control": channel.id,
-            "data-channel": channel.id,
+            "data-control": key,
+            "data-channel": key,
           },
-          () => moves.go(channel.id),
+          () => moves.go(to),
         ),
       ),
   }
 }
 
-function personRow(person: Person, me: string, waiting: number, moves: Moves): Kept {
+function channelRow(state: State, spot: Spot, channel: Channel, moves: Moves): Kept {
+  const { id, name, kind, unread, pings } = channel
+  const to = nameOf(state, channel)
+  const other = { id: channel.with ?? id, bot: false }
+  return row({ to, key: id, name, kind, other, open: to === spot.channel, unread, pings }, moves)
+}
+
+/** The app: a press leads to its messages where there are new ones, else to its home. */
+function appRow(state: State, spot: Spot, moves: Moves): Kept[] {
+  const bot = state.people.find(isBot)
+  if (bot === undefined) return []
+  const { unread = false, pings = 0 } = state.channels.find((channel) => isApps(state, channel)) ?? {}
+  const open = tabOf(spot) !== undefined
+  const to = unread ? MESSAGES : HOME
+  return [
+    row({ to, key: "app", name: bot.name, kind: "dm", other: { id: bot.id, bot: true }, open, unread, pings }, moves),
+  ]
+}
+
+function personRow(person: Person, me: string, pings: number, moves: Moves): Kept {
   return {
     key: person.id,
-    version: JSON.stringify([person, person.id === me, waiting]),
+    version: JSON.stringify([person, person.id === me, pings]),
     build: () => {
       const radio = el("input", { type: "radio", name: "me", value: person.id, "data-control": person.id })
       radio.checked = person.id === me
       on(radio, { change: () => moves.be(person.id) })
-      const badge =
-        waiting > 0 && el("span", { class: "badge" }, String(waiting), el("span", { class: "visually-hidden" }, " new"))
       return el(
         "label",
         { class: "person" },
         radio,
         avatar(person.id, person.name, false),
-        el("span", { class: "name" }, person.name, el("small", {}, person.role)),
-        badge,
+        el("span", { class: "name" }, person.name, el("small", {}, roles[person.role])),
+        badgeOf(pings),
       )
     },
   }
@@ -66,37 +109,34 @@ const titled = (title: string, list: HTMLElement): HTMLElement => el("section", 
 export function makeSidebar(moves: Moves) {
   const channels = el("ul", { "aria-label": "Channels" })
   const direct = el("ul", { "aria-label": "Direct messages" })
+  const directs = titled("Direct messages", direct)
+  const apps = el("ul", { "aria-label": "Apps" })
   const people = el("fieldset", { class: "people" })
   const link = el("span", { class: "link" })
-  const home = button([icon("home"), el("span", { class: "name" }, "App Home")], { class: "place" }, () =>
-    moves.go(HOME),
-  )
-  const homeRow = el("li", {}, home)
   const node = el(
     "nav",
     { class: "sidebar", id: "sidebar", "aria-label": "Workspace" },
     el("header", {}, el("h1", {}, "Sandbox"), link),
-    el("div", { class: "places" }, titled("Channels", channels), titled("Apps", direct)),
+    el("div", { class: "places" }, titled("Channels", channels), directs, titled("Apps", apps)),
     people,
   )
   const legend = el("legend", {}, "You are")
   const rows = el("div", { class: "rows" })
   people.append(legend, rows)
-  direct.after(el("ul", { "aria-label": "Apps" }, homeRow))
 
-  const show = (state: State, spot: Spot, reading: Reading, reachable: boolean): void => {
+  const show = (state: State, spot: Spot, reachable: boolean): void => {
     const rowsOf = (dm: boolean): Kept[] =>
       state.channels
-        .filter(({ kind }) => (kind === "dm") === dm)
-        .map((channel) => row(channel, channel.id === spot.channel, reading.unread(state, channel.id), moves))
+        .filter((channel) => (channel.kind === "dm") === dm && !isApps(state, channel))
+        .map((channel) => channelRow(state, spot, channel, moves))
     fill(channels, rowsOf(false))
     fill(direct, rowsOf(true))
-    home.toggleAttribute("aria-current", spot.channel === HOME)
-    if (spot.channel === HOME) home.setAttribute("aria-current", "page")
+    fill(apps, appRow(state, spot, moves))
+    directs.hidden = direct.childElementCount === 0
     const others = state.people.filter((person) => !isBot(person))
     fill(
       rows,
-      others.map((person) => personRow(person, state.me, reading.waiting(state, person.id).length, moves)),
+      others.map((person) => personRow(person, state.me, waiting(state, person.id), moves)),
     )
     link.className = reachable && state.connected > 0 ? "link up" : "link"
     link.textContent = linkText(state, reachable)

@@ -4,16 +4,40 @@ import { button, el, type Kept } from "../dom.ts"
 import type { Channel } from "../wire.ts"
 
 /** `take` puts a command into the box, to be looked at and sent. */
-export function welcome(channel: Channel, take: (command: string) => void): Kept {
+export function welcome(channel: Channel, isApps: boolean, take: (command: string) => void): Kept {
   return {
     key: "welcome",
     version: channel.id,
-    build: () => (channel.kind === "channel" ? beginning(channel, take) : quiet(channel)),
+    build: () =>
+      isApps ? alone(channel, take) : channel.kind === "channel" ? beginning(channel, take) : quiet(channel),
   }
 }
 
 const quiet = ({ name }: Channel): HTMLElement =>
   el("div", { class: "welcome" }, el("h3", {}, name), el("p", {}, "Nothing was said here yet."))
+
+const offers = (commands: string[], label: string, take: (command: string) => void): HTMLElement =>
+  el(
+    "ul",
+    { "aria-label": label },
+    ...commands.map((command) =>
+      el(
+        "li",
+        {},
+        button(command, {}, () => take(command)),
+      ),
+    ),
+  )
+
+function alone({ name }: Channel, take: (command: string) => void): HTMLElement {
+  return el(
+    "div",
+    { class: "welcome" },
+    el("h3", {}, `You and ${name}`),
+    el("p", {}, "What the bot has to say to you alone comes here. Commands work here as well."),
+    offers(["/agent list", "/agent help"], "To try here", take),
+  )
+}
 
 function beginning({ name }: Channel, take: (command: string) => void): HTMLElement {
   const commands = EXAMPLES.map((text) => `/agent ${text}`)
@@ -22,17 +46,7 @@ function beginning({ name }: Channel, take: (command: string) => void): HTMLElem
     { class: "welcome" },
     el("h3", {}, `Start a run in #${name}`),
     el("p", {}, "Say what you want done. The agent works in a thread, and where a person must agree it asks there."),
-    el("p", {}, "Then be Ada or Grace, at the lower left, and answer. Oscar may look, but has no say."),
-    el(
-      "ul",
-      { "aria-label": "Runs to try" },
-      ...commands.map((command) =>
-        el(
-          "li",
-          {},
-          button(command, {}, () => take(command)),
-        ),
-      ),
-    ),
+    el("p", {}, "Then be Ada or Grace, at the lower left, and answer. Oscar, Gus and Fay may look, but have no say."),
+    offers(commands, "Runs to try", take),
   )
 }
