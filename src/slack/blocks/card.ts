@@ -2,7 +2,7 @@
  * The card of an ask: a pure function of the stored run. What is decided about stands on it whole, or in the thread before
  * it, or it offers no yes. Knows nothing of how a message gets to Slack.
  */
-import type { KnownBlock } from "@slack/types"
+import type { KnownBlock, RichTextElement } from "@slack/types"
 import { utc } from "../../core/ask.ts"
 import type { Ask, Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
@@ -36,10 +36,14 @@ export interface CardView {
   args: string
   /** What the model said in the turn of the call. */
   why?: string
-  /** Whether every message of `argsMessages` stands in the thread. */
+  /** Whether every message of `argsMessages` stands in Slack. */
   argsPosted: boolean
-  /** Set for the first card of a turn: it pings those who may decide. */
-  mention: boolean
+  /** Whom it pings: everybody who may decide, nobody, or these ids. */
+  mention: boolean | readonly string[]
+  /** Set where it stands outside the run's thread: the thread's address, as far as it is known. */
+  elsewhere?: { link?: string }
+  /** Which card it is of those that were asked for at once. */
+  among?: { place: number; total: number }
   /** Nothing may be approved at the moment. */
   paused?: boolean
   /** Names of people, groups and channels by id, as far as they are known. */
@@ -52,7 +56,7 @@ export const short = (digest: string): string => digest.slice(0, 12)
 export function card(view: CardView): Message {
   const { ask } = view
   const parts = material(view)
-  const blocks: KnownBlock[] = [header(headline(ask, view.request))]
+  const blocks: KnownBlock[] = [header(title(view))]
   if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled))))
   if (ask.from === "doubt" && !ask.settled) blocks.push(doubtful(view))
   blocks.push(...parts.map((part) => shownPart(part, view)))
@@ -61,6 +65,11 @@ export function card(view: CardView): Message {
   blocks.push(...reasons(view), rich(facts(view)))
   if (!ask.settled) blocks.push(...buttons(view, parts))
   return guarded({ text: sentence(view), blocks }, () => minimal(view))
+}
+
+function title({ ask, request, among }: CardView): string {
+  const place = among === undefined || ask.settled ? "" : ` (${among.place} of ${among.total})`
+  return `${headline(ask, request)}${place}`
 }
 
 /** The messages that hold what is too long for the card, whole, in order; none when the card has it all. */
@@ -79,7 +88,8 @@ function inFull(part: Part, view: CardView): Message[] {
   const tool = clip(oneLine(view.ask.tool), 100)
   return Array.from({ length: total }, (_, index) => {
     const title = `${part.title} of ${tool}, part ${index + 1} of ${total}`
-    const about = `. ${count(part.text.length, "character")} in all; the card with the question follows. Fingerprint `
+    const follows = isAbove(view) ? "; the card with the question follows" : ""
+    const about = `. ${count(part.text.length, "character")} in all${follows}. Fingerprint `
     return {
       text: escape(title),
       blocks: [
@@ -95,9 +105,10 @@ function inFull(part: Part, view: CardView): Message[] {
 
 function shownPart(part: Part, view: CardView): KnownBlock {
   if (isLong(part)) {
+    const thread = view.elsewhere ? "the thread of this message" : "this thread"
     const where = view.argsPosted
-      ? "They stand in full in this thread, right above this card."
-      : "They are being posted to this thread, in full."
+      ? `They stand in full in ${thread}${isAbove(view) ? ", right above this card" : ""}.`
+      : `They are being posted to ${thread}, in full.`
     return rich(
       section(bold(part.title), `: ${count(part.text.length, "character")}, too long for this card. ${where}`),
       ...masked(part),
@@ -107,6 +118,9 @@ function shownPart(part: Part, view: CardView): KnownBlock {
   if (part.url !== undefined) return rich(title, section({ type: "link", url: part.url, text: part.text }))
   return rich(title, part.exact ? exactly(part.text) : quote(part.text), ...masked(part))
 }
+
+/** The first version's pieces come before their card; those of an edited one, and in other places, after it. */
+const isAbove = ({ ask, elsewhere }: CardView): boolean => ask.version === 1 && elsewhere === undefined
 
 const masked = (part: Part): Rich[] =>
   part.masked === 0
@@ -167,9 +181,17 @@ function facts(view: CardView): Rich {
       words(ask.version > 1 ? `, version ${ask.version}` : ""),
       words(" · run "),
       code(run.id),
+      ...threadOf(view),
     ],
   ]
   return section(...lines.flatMap((line, index) => (index === 0 ? line : [words("\n"), ...line])))
+}
+
+/** The address of the run's thread, for who reads its card elsewhere. */
+function threadOf({ elsewhere }: CardView): ReturnType<typeof words> {
+  const link = elsewhere?.link
+  const isSafe = link !== undefined && link.startsWith("https://") && link.length < 1000
+  return isSafe ? [...words(" · "), { type: "link", url: link, text: "open its thread" }] : []
 }
 
 const silence = ({ ask }: CardView): string =>
@@ -193,15 +215,22 @@ function deciders(view: CardView): ReturnType<typeof words>[] {
 
 /** People and groups one after another: pinged, or by name. */
 function named(view: CardView, ids: readonly string[]): ReturnType<typeof words>[] {
-  if (view.mention && !view.ask.settled) return ids.map((id, index) => [...words(index === 0 ? "" : ", "), mention(id)])
-  const { requester } = view.run
-  const nameFor = (id: string): string | undefined =>
-    view.names?.[id] ?? (id === requester.user ? requester.name : undefined)
-  const name = (id: string): string => {
-    const known = nameFor(id)
-    return known === undefined ? `${SORTS[id.charAt(0)] ?? ""}${oneLine(id)}` : nameOf({ user: id, name: known })
-  }
-  return [words(clip(ids.map(name).join(", "), 1500))]
+  if (isPinged(view)) return ids.map((id, index) => [...words(index === 0 ? "" : ", "), ...deciderOf(view, id)])
+  return [words(clip(ids.map((id) => nameIn(view, id)).join(", "), 1500))]
+}
+
+/** Whether anybody is pinged at all. */
+const isPinged = ({ ask, mention }: CardView): boolean =>
+  !ask.settled && (typeof mention === "boolean" ? mention : mention.length > 0)
+
+const deciderOf = (view: CardView, id: string): RichTextElement[] =>
+  view.mention === true || (view.mention !== false && view.mention.includes(id))
+    ? [mention(id)]
+    : words(nameIn(view, id))
+
+function nameIn({ run, names }: CardView, id: string): string {
+  const known = names?.[id] ?? (id === run.requester.user ? run.requester.name : undefined)
+  return known === undefined ? `${SORTS[id.charAt(0)] ?? ""}${oneLine(id)}` : nameOf({ user: id, name: known })
 }
 
 /** What an id stands for, where no name is known. */
