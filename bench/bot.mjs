@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { pino } from "pino"
 import { createToolkit, defineTool } from "../dist/agent/tool.js"
-import { settle } from "../dist/core/ask.js"
+import { settle } from "../dist/core/settle.js"
 import { mintId } from "../dist/core/suspension.js"
 import { begin } from "../dist/core/turn.js"
 import { runIdOf } from "../dist/store/keys.js"

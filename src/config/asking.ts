@@ -98,22 +98,33 @@ export const asking = {
   mask: paths("args.token", MASKED),
 } as const
 
+/** What makes no sense together. */
+const CONTRADICTIONS: { holds: (rule: Asking) => boolean; words: string }[] = [
+  {
+    holds: ({ quorum = 1, selfApproval: self }) => self === "confirm" && quorum > 1,
+    words: "has a quorum with selfApproval: confirm, where the requester alone confirms: take one of them out",
+  },
+  {
+    holds: ({ quorum = 1, grant: granted }) => granted !== undefined && quorum > 1,
+    words: "has a grant with a quorum: where several must agree, nobody agrees for the next time. Take one of them out",
+  },
+  {
+    holds: ({ selfApproval: self, grant: granted }) => granted !== undefined && self === "confirm",
+    words: "has a grant with selfApproval: confirm: nobody approves there who could grant. Take one of them out",
+  },
+  {
+    holds: ({ expiresIn = Infinity, escalate: up }) => up !== undefined && up.after >= expiresIn,
+    words: "escalates after it has expired: put a shorter escalate.after, or a longer expiresIn",
+  },
+  {
+    holds: ({ expiresIn = Infinity, remind: times = [] }) => times.some((time) => time >= expiresIn),
+    words: "reminds after it has expired: put shorter times into remind, or a longer expiresIn",
+  },
+]
+
 /** Why what a rule says in one place makes no sense beside what it says in another; undefined when it does. */
-export function contradiction(rule: Asking): string | undefined {
-  const { quorum = 1, selfApproval: self, grant: granted, escalate: up, expiresIn, remind: times = [] } = rule
-  if (self === "confirm" && quorum > 1)
-    return "has a quorum with selfApproval: confirm, where the requester alone confirms: take one of them out"
-  if (granted && quorum > 1)
-    return "has a grant with a quorum: where several must agree, nobody agrees for the next time. Take one of them out"
-  if (granted && self === "confirm")
-    return "has a grant with selfApproval: confirm: nobody approves there who could grant. Take one of them out"
-  if (up && expiresIn !== undefined && up.after >= expiresIn)
-    return "escalates after it has expired: put a shorter escalate.after, or a longer expiresIn"
-  const late = expiresIn === undefined ? undefined : times.find((time) => time >= expiresIn)
-  return late === undefined
-    ? undefined
-    : "reminds after it has expired: put shorter times into remind, or a longer expiresIn"
-}
+export const contradiction = (rule: Asking): string | undefined =>
+  CONTRADICTIONS.find(({ holds }) => holds(rule))?.words
 
 const scalar = z.union([z.string().max(500), z.number(), z.boolean()])
 const WANTED = "a value, or a list of values, of which it must be one; * stands for any characters"

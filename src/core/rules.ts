@@ -88,27 +88,56 @@ export function stricter(a: Decision, b: Decision): Decision {
 
 /** A rule under which nobody may do what one of the two forbids. Whom to tell, and where, is `a`'s matter. */
 export function together(a: Rule, b: Rule): Rule {
-  const lists = [...(a.also ?? []), ...[b.approvers, ...(b.also ?? [])].filter((list) => !sameList(list, a.approvers))]
-  const also = lists.filter((list, index) => lists.findIndex((one) => sameList(one, list)) === index)
-  const quorum = Math.max(a.quorum ?? 1, b.quorum ?? 1)
-  const { also: _also, quorum: _quorum, grant: _grant, edit: _edit, escalate, ...rest } = a
-  const mask = [...new Set([...(a.mask ?? []), ...(b.mask ?? [])])]
-  const decline = a.reason?.decline === "required" ? a.reason.decline : (b.reason?.decline ?? a.reason?.decline)
-  const approve = a.reason?.approve === "required" ? a.reason.approve : (b.reason?.approve ?? a.reason?.approve)
-  const reason = { ...(decline ? { decline } : {}), ...(approve ? { approve } : {}) }
+  const {
+    also: _also,
+    quorum: _quorum,
+    grant: _grant,
+    edit: _edit,
+    escalate: _up,
+    reason: _why,
+    mask: _mask,
+    ...rest
+  } = a
   return {
     ...rest,
     ...saying(a, b),
+    ...given("also", listsOf(a, b)),
+    ...given("quorum", Math.max(a.quorum ?? 1, b.quorum ?? 1), 1),
     expiresIn: Math.min(a.expiresIn, b.expiresIn),
     startWithin: Math.min(a.startWithin, b.startWithin),
-    ...(also.length > 0 ? { also } : {}),
-    ...(quorum > 1 ? { quorum } : {}),
-    ...(a.edit && b.edit ? { edit: strictEdit(a.edit, b.edit) } : {}),
-    // Whom one rule brings in later, the other does not know.
-    ...(escalate && b.escalate && sameList(escalate.to, b.escalate.to) ? { escalate } : {}),
-    ...(decline || approve ? { reason } : {}),
-    ...(mask.length > 0 ? { mask } : {}),
+    ...bothWays(a, b),
+    ...(a.reason || b.reason ? { reason: reasonsOf(a.reason, b.reason) } : {}),
+    ...given("mask", [...new Set([...(a.mask ?? []), ...(b.mask ?? [])])]),
   }
+}
+
+/** What both rules let people do besides deciding. */
+const bothWays = (a: Rule, b: Rule): Pick<Rule, "edit" | "escalate"> => ({
+  ...(a.edit && b.edit ? { edit: strictEdit(a.edit, b.edit) } : {}),
+  // Whom one rule brings in later, the other does not know.
+  ...(a.escalate && b.escalate && sameList(a.escalate.to, b.escalate.to) ? { escalate: a.escalate } : {}),
+})
+
+/** A key of a rule, unless it says what is usual. */
+const given = <K extends keyof Rule>(key: K, value: NonNullable<Rule[K]>, usual?: Rule[K]): Pick<Rule, K> | object =>
+  value === usual || (Array.isArray(value) && value.length === 0) ? {} : { [key]: value }
+
+/** The further lists of both, each once. */
+function listsOf(a: Rule, b: Rule): Principal[][] {
+  const lists = [...(a.also ?? []), ...[b.approvers, ...(b.also ?? [])].filter((list) => !sameList(list, a.approvers))]
+  return lists.filter((list, index) => lists.findIndex((one) => sameList(one, list)) === index)
+}
+
+function reasonsOf(
+  a: NonNullable<Rule["reason"]> = {},
+  b: NonNullable<Rule["reason"]> = {},
+): NonNullable<Rule["reason"]> {
+  const reason: NonNullable<Rule["reason"]> = {}
+  for (const key of ["decline", "approve"] as const) {
+    const need = a[key] === "required" ? a[key] : (b[key] ?? a[key])
+    if (need) reason[key] = need
+  }
+  return reason
 }
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean =>

@@ -2,11 +2,11 @@
  * How a run moves on: it starts, takes a model's turn, starts and finishes calls, completes the turn, ends.
  * Pure; every transition yields the next state and its facts, or says why not. Knows no model, no tool and no store.
  */
-import { raise, refusalKey, withdrawn } from "./ask.ts"
+import { raise, refusalKey } from "./ask.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
-import { callOf, FORMAT, isUnderway, merge, step, withAsk, withCall } from "./run.ts"
+import { callOf, FORMAT, merge, step, withAsk, withCall } from "./run.ts"
 import type { Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
 import type { Request } from "./suspension.ts"
 
@@ -346,33 +346,6 @@ export function stumbled(
   if (!how.retryable || count > how.limit) return end(run, { how: "failed", words: how.words }, now)
   const at = now + Math.max(backOff(count, how.base), how.retryAfter ?? 0)
   return step({ ...run, retry: { count, at, words: how.words } }, now, [])
-}
-
-/**
- * A new holder found calls running: whoever ran them is gone, and so is knowledge of the outcome.
- * Repeatable ones may start again; for the others people are asked. `mint` gives the Request of a doubt.
- */
-export function doubted(
-  run: Run,
-  how: { ruleOf: (call: Call) => Rule; mint: (call: Call) => Request },
-  now: number,
-): Step | undefined {
-  let all: Step | undefined
-  for (const call of run.calls) {
-    if (call.attempt && isUnderway(call, run)) all = merge(all, lost(all?.run ?? run, call, how, now))
-  }
-  return all
-}
-
-/** Nothing is run again in a cancelled run, so there is nothing to decide there: the outcome is unknown, and is called so. */
-function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
-  const { attempt: _attempt, ...rest } = call
-  if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
-  const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call)
-  const request = how.mint(call)
-  const asked = raise(run, call, { request, from: "doubt", rule }, now)
-  if (!run.cancelled) return asked
-  return merge(asked, withdrawn(asked.run, request.id, "the run was cancelled while it ran", now)) ?? asked
 }
 
 /** Whether this very call was refused `limit` times already in this run. */

@@ -95,12 +95,20 @@ export function ruleFor({ rules, defaults }: Policy): Agent["ruleOf"] {
   return ({ run, tool, args, request }) => {
     const decision = decide(rules, defaults, { tool, args: args === undefined ? undefined : JSON.parse(args) })
     const rule = decision.do === "ask" ? decision.rule : defaults
-    if (request?.kind === "authorization") return { ...plain(rule), selfApproval: "confirm" }
-    if (request?.kind !== "input" && request?.kind !== "question") return rule
-    const named = decision.index === undefined ? undefined : rules[decision.index]?.approvers
-    return { ...plain(rule), approvers: [run.requester.user, ...(named ?? [])], selfApproval: true }
+    switch (request?.kind) {
+      case "authorization":
+        return { ...plain(rule), selfApproval: "confirm" }
+      case "input":
+      case "question":
+        return { ...plain(rule), approvers: [run.requester.user, ...namedBy(rules, decision)], selfApproval: true }
+      default:
+        return rule
+    }
   }
 }
+
+const namedBy = (rules: readonly ApprovalRule[], { index }: Decision): string[] =>
+  (index === undefined ? undefined : rules[index]?.approvers) ?? []
 
 /** What makes no sense where one person answers what they are asked. */
 function plain(rule: Rule): Rule {

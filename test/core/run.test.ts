@@ -1,24 +1,14 @@
 import { describe, expect, test } from "vitest"
 import * as fc from "fast-check"
-import { cancel, cancelled, expire, raise, settle, shown } from "../../src/core/ask.ts"
-import type { Attempted } from "../../src/core/ask.ts"
+import { cancel, cancelled, expire, raise, shown } from "../../src/core/ask.ts"
+import { settle } from "../../src/core/settle.ts"
+import type { Attempted } from "../../src/core/settle.ts"
 import { brokenAt } from "../../src/core/fact.ts"
 import { sha256 } from "../../src/core/digest.ts"
 import { indexesOf, needsOf, openAsks, readRun, NewerFormat, wakeAt, writeRun } from "../../src/core/run.ts"
 import type { Ask, Run, Step } from "../../src/core/run.ts"
-import {
-  begin,
-  askedAgain,
-  decided,
-  doubted,
-  end,
-  finished,
-  starting,
-  stumbled,
-  suspended,
-  took,
-  unmarked,
-} from "../../src/core/turn.ts"
+import { doubted } from "../../src/core/doubt.ts"
+import { begin, askedAgain, decided, end, finished, starting, stumbled, suspended, took, unmarked } from "../../src/core/turn.ts"
 import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
 import type { Life, Want } from "./life.ts"
 

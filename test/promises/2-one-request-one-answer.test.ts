@@ -4,7 +4,8 @@
  */
 import { randomUUID } from "node:crypto"
 import { describe, expect, test, vi } from "vitest"
-import { cancel, expire, settle, utc } from "../../src/core/ask.ts"
+import { cancel, expire, utc } from "../../src/core/ask.ts"
+import { settle } from "../../src/core/settle.ts"
 import type { Fact } from "../../src/core/fact.ts"
 import { askOf } from "../../src/core/run.ts"
 import type { Ask, Run } from "../../src/core/run.ts"

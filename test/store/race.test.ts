@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { afterEach, describe, expect, test } from "vitest"
-import { expire, type Outcome } from "../../src/core/ask.ts"
+import { expire } from "../../src/core/ask.ts"
+import { type Outcome } from "../../src/core/settle.ts"
 import type { Run } from "../../src/core/run.ts"
 import type { Applied, Change, Store } from "../../src/store/store.ts"
 import { startProxy } from "../fakes/proxy.ts"

@@ -1,5 +1,5 @@
 /** Runs and steps for the tests of the store: made with the real transitions, from a person and a trigger id. */
-import { type Outcome, settle } from "../../src/core/ask.ts"
+import { type Outcome, settle } from "../../src/core/settle.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import { type Run, type Step, step } from "../../src/core/run.ts"
 import { begin, took } from "../../src/core/turn.ts"

@@ -1,10 +1,12 @@
 /**
  * The one place that turns what came of somebody's attempt into a sentence for them. Says only what is known to be true.
  */
-import type { CancelOutcome, Outcome } from "../../core/ask.ts"
+import type { CancelOutcome } from "../../core/ask.ts"
 import { utc } from "../../core/ask.ts"
+import type { EditOutcome } from "../../core/edit.ts"
 import type { Denial } from "../../core/policy.ts"
 import type { Ask } from "../../core/run.ts"
+import type { Outcome } from "../../core/settle.ts"
 import type { Message } from "./limits.ts"
 import { verdict } from "./outcome.ts"
 import { nameOf, rich, section } from "./rich.ts"
@@ -15,7 +17,18 @@ export type Said =
   | { about: "decision"; outcome: Outcome }
   | { about: "cancel"; outcome: CancelOutcome | { kind: "unknown" } }
   /** Refused at the door of a command, or of looking at masked values. */
-  | { about: "start" | "reveal"; why: Denial }
+  | { about: "start" | "reveal" | "sign in"; why: Denial }
+  | { about: "edit"; outcome: EditOutcome }
+  /** Args that the tool can't take, an answer that can't be asked for, a change that can't be made here: why, as a clause. */
+  | { about: "unfit args" | "unanswerable" | "uneditable"; why: string }
+  /** Of a form; each with what was wrong. */
+  | { about: "faults"; faults: readonly string[] }
+  /** Where somebody would have had to sign in, and nobody says that it may be there. */
+  | { about: "wrong address"; why: string }
+  /** A form that was closed and not sent. */
+  | { about: "closed" }
+  /** A window that Slack did not open, or did not fill. */
+  | { about: "no window" | "empty window" }
   /** Stored: the run exists. */
   | { about: "started" }
   /** Taken in, but not yet known to be stored. */
@@ -47,6 +60,22 @@ export function words(said: Said): string {
       return `Not shown. ${denied(said.why, "see the masked values")}`
     case "channel":
       return unpostable(said.error)
+    case "sign in":
+      return said.why === "requester only" || said.why === "not listed"
+        ? "Not shown. Only the person who asked for this run can sign in for it; nobody else is shown the address."
+        : `Not shown. ${denied(said.why, "sign in for this run")}`
+    case "edit":
+      return edited(said.outcome)
+    case "unfit args":
+      return `Not changed: ${clip(oneLine(said.why), 600)}.`
+    case "unanswerable":
+      return `It can't be answered here: ${clip(oneLine(said.why), 600)}. It can be declined.`
+    case "uneditable":
+      return `It can't be changed here: ${clip(oneLine(said.why), 600)}. It can be approved or declined as it is.`
+    case "faults":
+      return `Not recorded: ${clip(said.faults.map(oneLine).join(" "), 600)} Please press the button and fill the form in again.`
+    case "wrong address":
+      return `Not shown: ${clip(oneLine(said.why), 900)}`
     default:
       return PLAIN[said.about]
   }
@@ -62,6 +91,9 @@ const PLAIN = {
   "command not known":
     "Not known yet whether this was recorded. Please wait a moment and ask for the list before you send it again.",
   "not shown": "The masked values could not be shown to you: Slack did not take them. Please press again.",
+  closed: "Nothing was recorded: the window was closed before it was sent. The card still waits.",
+  "no window": "Nothing was recorded: Slack did not open the window. Please press again.",
+  "empty window": "Nothing was recorded: Slack did not fill the window. Please close it and press again.",
   updating: "I'm being updated and did not record this. Please press again in a minute.",
   stale: "Not recorded: this button belongs to nothing that I know. The run may be long over and deleted.",
   "no id": "Which run? Say its id, as in “cancel r00abc…”; “list” shows the ids.",
@@ -89,6 +121,27 @@ function decision(outcome: Outcome): string {
       return "Not recorded: this request doesn't offer that. Please use the buttons on its card."
     case "look again":
       return PLAIN["not recorded"]
+    case "unknown":
+      return PLAIN.stale
+  }
+}
+
+function edited(outcome: EditOutcome): string {
+  switch (outcome.kind) {
+    case "edited":
+      return `Changed: ${toolOf(outcome.ask)} is now version ${outcome.ask.version}. The card shows the difference, and waits for a decision about it.`
+    case "unchanged":
+      return "Nothing was changed: the arguments are the same as before."
+    case "changed":
+      return "Not changed: somebody changed the request since you opened it. Please read the card again and edit what it says now."
+    case "forbidden":
+      return "Not changed: the rules let nobody run it with these arguments. The request stays as it was."
+    case "denied":
+      return outcome.why === "requester only"
+        ? "Not changed. Only the person who asked for this run may change this request."
+        : `Not changed. ${denied(outcome.why, "change this request")}`
+    case "settled":
+      return already(outcome.ask)
     case "unknown":
       return PLAIN.stale
   }

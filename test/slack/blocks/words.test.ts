@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Outcome } from "../../../src/core/ask.ts"
+import type { Outcome } from "../../../src/core/settle.ts"
 import type { Denial } from "../../../src/core/policy.ts"
 import type { Ask, Settled } from "../../../src/core/run.ts"
 import { fits } from "../../../src/slack/blocks/limits.ts"

@@ -1,0 +1,36 @@
+/**
+ * What becomes of calls that were running when whoever ran them went: nobody knows their outcome, and people are asked.
+ * Pure; knows neither who holds a run nor how long.
+ */
+import { raise, withdrawn } from "./ask.ts"
+import type { Rule } from "./policy.ts"
+import { isUnderway, merge, step, withCall } from "./run.ts"
+import type { Call, Run, Step } from "./run.ts"
+import type { Request } from "./suspension.ts"
+
+/**
+ * A new holder found calls running: whoever ran them is gone, and so is knowledge of the outcome.
+ * Repeatable ones may start again; for the others people are asked. `mint` gives the Request of a doubt.
+ */
+export function doubted(
+  run: Run,
+  how: { ruleOf: (call: Call) => Rule; mint: (call: Call) => Request },
+  now: number,
+): Step | undefined {
+  let all: Step | undefined
+  for (const call of run.calls) {
+    if (call.attempt && isUnderway(call, run)) all = merge(all, lost(all?.run ?? run, call, how, now))
+  }
+  return all
+}
+
+/** Nothing is run again in a cancelled run, so there is nothing to decide there: the outcome is unknown, and is called so. */
+function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
+  const { attempt: _attempt, ...rest } = call
+  if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
+  const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call)
+  const request = how.mint(call)
+  const asked = raise(run, call, { request, from: "doubt", rule }, now)
+  if (!run.cancelled) return asked
+  return merge(asked, withdrawn(asked.run, request.id, "the run was cancelled while it ran", now)) ?? asked
+}
