@@ -5,7 +5,9 @@
 import type {
   ActionsBlock,
   Button,
+  ConfirmationDialog,
   HeaderBlock,
+  PlainTextElement,
   RichTextBlock,
   RichTextElement,
   RichTextList,
@@ -80,6 +82,13 @@ export const nameOf = (person: Pick<Person, "user" | "name">): string => {
   return name === "" ? person.user : `${name} (${person.user})`
 }
 
+/** What an id stands for, where no name is known. */
+const SORTS: Record<string, string> = { S: "user group ", C: "members of channel ", G: "members of channel " }
+
+/** The same for whoever an id stands for: a person, a group, or the members of a channel. */
+export const nameById = (id: string, name: string | undefined): string =>
+  name === undefined ? `${SORTS[id.charAt(0)] ?? ""}${oneLine(id)}` : nameOf({ user: id, name })
+
 /** Pings the user or the group of this id; anything else stays text. */
 export function mention(id: string): RichTextElement {
   if (/^[UW][A-Z0-9]+$/.test(id)) return { type: "user", user_id: id }
@@ -94,7 +103,10 @@ export function button(how: {
   label: string
   value: string
   style?: "primary" | "danger"
+  /** A question before the press counts: at most 100 and 300 characters, the answers 30. */
+  confirm?: { title: string; text: string; yes: string; no: string }
 }): Button {
+  const { confirm } = how
   return {
     type: "button",
     action_id: how.id,
@@ -102,6 +114,17 @@ export function button(how: {
     value: how.value,
     accessibility_label: clip(oneLine(how.label), 75),
     ...(how.style ? { style: how.style } : {}),
+    ...(confirm ? { confirm: dialog(confirm) } : {}),
+  }
+}
+
+function dialog(how: { title: string; text: string; yes: string; no: string }): ConfirmationDialog {
+  const plain = (text: string): PlainTextElement => ({ type: "plain_text", text, emoji: false })
+  return {
+    title: plain(how.title),
+    text: plain(clip(oneLine(how.text), 300)),
+    confirm: plain(how.yes),
+    deny: plain(how.no),
   }
 }
 
