@@ -469,6 +469,8 @@ redis: { prefix: p, shards: 0, confirm: 2 }
     ["aprovers: [ U1 ]", "approvers"],
     ["agree: [ U1, C0SRE ]", "approvers"],
     ["approvers: [ U1", "approvers"],
+    ["aprovers: [ alice ]", "approvers"],
+    ["aprovers: [ U1", "approvers"],
     ["redis: { prefx: a }", "redis.prefix"],
     ["rdeis: { prefix: a }", "redis.prefix"],
   ])("%s: nothing is taken for what may have been meant there", (line, missing) => {
@@ -484,6 +486,15 @@ redis: { prefix: p, shards: 0, confirm: 2 }
     expect(known.slack.botToken).toBe("xoxb-1-secret")
     expect(warnings).toEqual([])
   })
+
+  test.each(["approvals: 5", "approvals: [ 5 ]", "approvals: [ { tool: '*', do: alow } ]", "selfApproval: maybe"])(
+    "%s: whether approvers are needed isn't known then",
+    (line) => {
+      const { faults: wrong, warnings } = read(`${LEAST}${DOORS}${line}\n`)
+      expect(wrong).toHaveLength(1)
+      expect(warnings).toEqual([])
+    },
+  )
 
   test("gives its warnings beside the faults", () => {
     const { faults: wrong, warnings } = read(`${LEAST}expiresIn: 5\nchannels: [ C1 ]\napprovers: [ U1 ]\n`)
