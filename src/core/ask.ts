@@ -5,7 +5,7 @@
 import type { Entry, Person, Via } from "./fact.ts"
 import { instantOf } from "./instant.ts"
 import { mayCancel, type Denial, type Rule, type Who } from "./policy.ts"
-import { askOf, callOf, merge, openAsks, step, withAsk, withCall } from "./run.ts"
+import { askOf, callOf, merge, openAsks, saidLately, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Call, Run, Settled, Step } from "./run.ts"
 import type { Answer, Request } from "./suspension.ts"
 
@@ -39,7 +39,8 @@ function callAfter(call: Call, ask: Ask, settled: Settled): Call {
 /** The run with the ask settled, and its call going on as that says. */
 export function settled(run: Run, ask: Ask, how: Settled): Run {
   const call = callOf(run, ask.call)
-  const next = withAsk(run, { ...ask, settled: how })
+  const said = how.by && how.reason !== "cancelled" ? saidLately(run, how.by, ask, how.at) : run
+  const next = withAsk(said, { ...ask, settled: how })
   const counted =
     how.ok || ask.from === "doubt" || how.reason !== "declined"
       ? next

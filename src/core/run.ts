@@ -42,6 +42,8 @@ export interface Call {
   ref: string
   tool: string
   effects: Effects
+  /** What it does may not be undone, as the tool's author says. */
+  destructive?: true
   /** sha-256 (hex) of the canonical args text stored as `argsField` says. */
   digest: string
   /** How often people changed the args; absent: never. */
@@ -138,6 +140,14 @@ export interface Grant {
   revoked?: { by: Person; at: number; cause: string }
 }
 
+/** That somebody voted or decided. */
+export interface Said {
+  /** `<team>:<user>` */
+  by: string
+  ask: string
+  at: number
+}
+
 export interface Usage {
   prompt: number
   completion: number
@@ -167,6 +177,8 @@ export interface Run {
   /** How often a call (by tool and digest) was refused in this run. */
   refusals: Record<string, number>
   grants?: Grant[]
+  /** What each person said last in it: by it they find the run again. */
+  lately?: Said[]
   retry?: { count: number; at: number; words: string }
   cancelled?: { by?: Person; via: Via; at: number; cause: string }
   ended?: Ended
@@ -288,6 +300,16 @@ export function merge(first: Step | undefined, second: Step | undefined): Step |
 export const argsField = (call: Pick<Call, "id" | "edit">): string =>
   call.edit === undefined ? `args:${call.id}` : `args:${call.id}:${call.edit}`
 
+/** How many people's last words are kept. */
+const LATELY = 20
+
+/** The run with it noted that the person voted on the ask, or decided it. */
+export function saidLately(run: Run, { team, user }: Person, ask: Pick<Ask, "id">, at: number): Run {
+  const by = `${team}:${user}`
+  const others = (run.lately ?? []).filter((said) => said.by !== by)
+  return { ...run, lately: [...others.slice(1 - LATELY), { by, ask: ask.id, at }] }
+}
+
 /** The policy of an ask as it is now. */
 export const ruleOf = ({ rule, escalated }: Ask): Rule => (escalated === undefined ? rule : escalatedRule(rule))
 
@@ -349,12 +371,13 @@ export function needsOf(run: Run): "transcript" | string[] {
 }
 
 /**
- * The lists the run is found by, and its place in each: its requester's, those of everybody it waits for, and of everybody
- * who may take back a grant in it (`grants:` alone has all of these).
+ * The lists the run is found by, and its place in each: its requester's, those of everybody it waits for, of everybody who
+ * said something in it, and of everybody who may take back a grant in it (`grants:` alone has all of these).
  */
 export function indexesOf(run: Run): Map<string, number> {
   const { requester, at, asks } = run
   const indexes = new Map([[`requester:${requester.team}:${requester.user}`, at]])
+  for (const { by, at: since } of run.lately ?? []) indexes.set(`decided:${by}`, since)
   if (!run.ended) for (const [name, since] of grantIndexes(run)) indexes.set(name, since)
   for (const ask of asks) {
     if (ask.settled || ask.rule.selfApproval === "confirm") continue

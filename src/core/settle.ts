@@ -6,7 +6,7 @@ import { about, answerText, expire, settled, utc, type Tried } from "./ask.ts"
 import type { Entry, Via } from "./fact.ts"
 import { isGrantable } from "./grant.ts"
 import { mayDecide, samePerson, type Denial, type Who } from "./policy.ts"
-import { askOf, merge, ruleOf, step, withAsk } from "./run.ts"
+import { askOf, merge, ruleOf, saidLately, step, withAsk } from "./run.ts"
 import type { Ask, DoubtChoice, Grant, Run, Settled, Step, Vote } from "./run.ts"
 import type { Answer } from "./suspension.ts"
 
@@ -74,7 +74,7 @@ function deniedTo(run: Run, ask: Ask, who: Who, ok: boolean): Denial | undefined
   const right = mayDecide(ruleOf(ask), run.requester, who, ok)
   if (!right.ok) return right.why
   const edited = ok && ask.rule.edit?.votes !== true && ask.editors?.some((editor) => samePerson(editor, who.person))
-  return edited ? "own edit" : undefined
+  return undefined
 }
 
 const refusedAs = (outcome: Outcome): string => {
@@ -142,7 +142,9 @@ function voted(run: Run, tried: Attempted, ask: Ask, now: number, repeats: numbe
     ...(note === undefined ? {} : { note }),
   }
   const counted = { ...ask, votes }
-  const one = step(withAsk(run, counted), now, [...before.voided, entry], { show: "cards" })
+  const one = step(saidLately(withAsk(run, counted), who.person, ask, now), now, [...before.voided, entry], {
+    show: "cards",
+  })
   const missing = quorum - votes.length
   if (missing > 0) return { step: one, outcome: { kind: "voted", ask: counted, missing } }
   const all = merge(one, recorded(one.run, now, tried, counted)) ?? one

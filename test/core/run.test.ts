@@ -5,10 +5,21 @@ import { settle } from "../../src/core/settle.ts"
 import type { Attempted } from "../../src/core/settle.ts"
 import { brokenAt } from "../../src/core/fact.ts"
 import { sha256 } from "../../src/core/digest.ts"
-import { indexesOf, needsOf, openAsks, readRun, NewerFormat, wakeAt, writeRun } from "../../src/core/run.ts"
+import { indexesOf, needsOf, openAsks, readRun, NewerFormat, saidLately, wakeAt, writeRun } from "../../src/core/run.ts"
 import type { Ask, Run, Step } from "../../src/core/run.ts"
 import { doubted } from "../../src/core/doubt.ts"
-import { begin, askedAgain, decided, end, finished, starting, stumbled, suspended, took, unmarked } from "../../src/core/turn.ts"
+import {
+  begin,
+  askedAgain,
+  decided,
+  end,
+  finished,
+  starting,
+  stumbled,
+  suspended,
+  took,
+  unmarked,
+} from "../../src/core/turn.ts"
 import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
 import type { Life, Want } from "./life.ts"
 
@@ -297,7 +308,21 @@ describe("a run", () => {
     let life = take(newLife(), [{ do: "ask" }], 2000)
     expect([...indexesOf(life.run).keys()]).toEqual(["requester:T1:U0REQ", "waits:U0APP1", "waits:U0APP2"])
     life = commit(life, settle(life.run, yes("ask-1-1"), 2100).step)
-    expect([...indexesOf(life.run).keys()]).toEqual(["requester:T1:U0REQ"])
+    expect([...indexesOf(life.run)]).toEqual([
+      ["requester:T1:U0REQ", 1000],
+      ["decided:T1:U0APP1", 2100],
+    ])
+  })
+
+  test("is found by who said something in it, for as long as it is kept, twenty people at most", () => {
+    const { run } = newLife()
+    const people = Array.from({ length: 25 }, (_, n) => ({ team: "T1", user: `U${n}` }))
+    const said = people.reduce((run, person, at) => saidLately(run, person, { id: "a" }, at), run)
+    const last = saidLately(said, { team: "T1", user: "U10" }, { id: "b" }, 99)
+    expect(last.lately).toHaveLength(20)
+    expect(last.lately?.at(-1)).toEqual({ by: "T1:U10", ask: "b", at: 99 })
+    expect(indexesOf({ ...last, ended: { how: "done", at: 100 } }).get("decided:T1:U10")).toBe(99)
+    expect(indexesOf(last).has("decided:T1:U4")).toBe(false)
   })
 
   test("is stored without what its asks and calls both say, and read as it was", () => {
