@@ -137,7 +137,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       home,
       command: config.command,
       lists: { starters, channels, approvers, admins, deciders },
-      calls: callsOf(policy, tools),
+      calls: callsOf(policy, tools, config.authorizationHosts),
       keepEnded: redis.keepEnded,
       opening,
       store,

@@ -30,6 +30,7 @@ interface Looked {
   ref: string
   tool: string
   effects: Planned["effects"]
+  destructive?: true
   args: string
   digest: string
 }
@@ -44,7 +45,8 @@ export async function plan(run: Run, agent: Agent, calls: readonly TurnCall[]): 
     const asks = planned.filter(({ next }) => next.do === "ask").length
     const tool = agent.tools.get(call.tool)
     const { args, next } = tool ? await guarded(run, agent, { id, call, tool }) : unknown(call)
-    const looked = { id, ref: call.ref, tool: call.tool, effects: tool?.effects ?? "once", args, digest: sha256(args) }
+    const risk = { effects: tool?.effects ?? "once", ...(tool?.destructive ? { destructive: true as const } : {}) }
+    const looked = { id, ref: call.ref, tool: call.tool, ...risk, args, digest: sha256(args) }
     planned.push(await plannedAs(agent, looked, next.do === "ask" ? askable(run, agent, looked, next, asks) : next))
   }
   return planned
@@ -90,8 +92,8 @@ function askable(run: Run, agent: Agent, call: Looked, next: Next, asks: number)
 }
 
 async function plannedAs(agent: Agent, looked: Looked, next: Next): Promise<Planned> {
-  const { id, ref, tool, effects, args, digest } = looked
-  const base = { ref, tool, effects, args, digest }
+  const { id, ...base } = looked
+  const { ref, tool, args } = base
   if (next.do === "run") return { ...base, next }
   if (next.do === "ask") {
     await agent.observe?.suspended?.({ id, ref, tool, args }, next.request, 0)

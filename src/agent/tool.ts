@@ -37,6 +37,10 @@ export interface ToolDefinition {
   inputSchema?: JsonSchema
   /** Whether a call may be repeated after a crash: `once` (the default) is never repeated unasked. */
   effects?: Effects
+  /** What a call does may not be undone: its card says so. */
+  destructive?: boolean
+  /** Hosts where it may ask a person to sign in, such as `login.example.com` or `*.example.com`, beside the configuration's. */
+  authorizationHosts?: readonly string[]
   /** Where it comes from, for metrics. */
   source?: string
   /** One sentence for the person who is asked: what these args would do. */
@@ -50,12 +54,16 @@ export interface Tool {
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly effects: Effects
+  readonly destructive?: true
+  readonly authorizationHosts?: readonly string[]
   readonly source: string
   readonly summary?: (args: Args) => string
   /** Never rejects: what the tool throws is an error result. */
   readonly execute: (args: Args, ctx?: ToolContext) => Promise<ToolResult>
 }
 
+/** A host name, or with `*.` whatever is below one; no port and no address. */
+const HOST = /^(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,20}$/i
 const made = new WeakSet<object>()
 const NO_ARGS: JsonSchema = { type: "object", properties: {}, additionalProperties: false }
 
@@ -71,6 +79,8 @@ export function defineTool(definition: ToolDefinition): Tool {
     inputSchema: schema.schema,
     effects,
     source,
+    ...(definition.destructive === true ? { destructive: true } : {}),
+    ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
     ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
     execute: async (args, ctx) => {
       try {
@@ -92,12 +102,13 @@ export function toolOf(value: unknown): Tool {
   if (typeof value !== "object" || value === null) throw new TypeError(`a tool is an object, not ${String(value)}`)
   if (made.has(value)) return value as Tool
   const given = value as ToolDefinition & { execute?: ToolDefinition["run"] }
-  const { name, description, inputSchema, effects, source } = given
+  const { name, description, inputSchema, effects, destructive, authorizationHosts, source } = given
   // Called as methods: an instance of a class may be a tool, too.
   const key = (["run", "execute"] as const).find((key) => typeof given[key] === "function")
   const run = key === undefined ? undefined : (args: Args, ctx?: ToolContext) => given[key]?.(args, ctx)
   const summary = typeof given.summary === "function" ? (args: Args) => given.summary?.(args) ?? "" : undefined
-  const known = Object.entries({ name, description, inputSchema, effects, source, summary, run })
+  const plain = { name, description, inputSchema, effects, destructive, authorizationHosts, source }
+  const known = Object.entries({ ...plain, summary, run })
   return defineTool(Object.fromEntries(known.filter(([, one]) => one !== undefined)) as unknown as ToolDefinition)
 }
 
@@ -204,9 +215,16 @@ function definitionFaults(
   if (!["none", "repeatable", "once"].includes(effects as string)) {
     faults.push(`effects must be "none", "repeatable" or "once", not ${quoted(effects)}`)
   }
+  if (![undefined, true, false].includes(definition.destructive)) faults.push("destructive must be true or false")
+  const hosts: unknown = definition.authorizationHosts
+  if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every(isHost))) {
+    faults.push("authorizationHosts must be a list of host names, such as login.example.com or *.example.com")
+  }
   if (!schema.ok) faults.push(schema.fault)
   return faults
 }
+
+const isHost = (value: unknown): boolean => typeof value === "string" && HOST.test(value)
 
 function inputSchemaOf(given: unknown = NO_ARGS): { ok: true; schema: JsonSchema } | { ok: false; fault: string } {
   const wrong = (fault: string) => ({ ok: false as const, fault })

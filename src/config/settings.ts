@@ -125,6 +125,19 @@ export function settings({ env, folder, secret }: Surroundings) {
     ...z.object(asking).partial().shape,
     approvers: approvers.default([]),
     admins: ids(["U", "S"], PEOPLE).default([]),
+    // None listed: nobody is sent anywhere to sign in. The address comes from a tool at work, and may be anybody's.
+    authorizationHosts: z
+      .array(
+        z
+          .string({ error: said("a host's name, such as login.example.com") })
+          .regex(/^(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,20}$/, {
+            error: said(
+              "a host's name in small letters, such as login.example.com or *.example.com: no https://, no port",
+            ),
+          }),
+        { error: said("a list of hosts, such as [ login.example.com ]") },
+      )
+      .default([]),
     selfApproval: selfApproval.default(false),
     expiresIn: duration.prefault("1h"),
     startWithin: duration.prefault("15m"),

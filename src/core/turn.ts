@@ -71,6 +71,7 @@ export interface Planned {
   ref: string
   tool: string
   effects: Effects
+  destructive?: true
   /** Canonical text of the parsed args; what can't be parsed is kept as it came. */
   args: string
   digest: string
@@ -111,8 +112,9 @@ export function took(run: Run, turn: Taken, now: number): Step | undefined {
 function withCalls(run: Run, turn: Taken, now: number): Step {
   const entries: Entry[] = []
   const texts: Record<string, string> = turn.text.trim() === "" ? {} : { [`why:${run.turns}`]: turn.text }
-  const calls = turn.planned.map(({ ref, tool, effects, digest, args, next }, index): Call => {
-    const call: Call = { id: `${run.turns}.${index + 1}`, ref, tool, effects, digest, state: "ready" }
+  const calls = turn.planned.map(({ args, next, ...planned }, index): Call => {
+    const { tool, digest } = planned
+    const call: Call = { id: `${run.turns}.${index + 1}`, ...planned, state: "ready" }
     texts[`args:${call.id}`] = args
     if (next.do !== "result") return call
     texts[`out:${call.id}`] = next.message

@@ -36,6 +36,8 @@ export type Judged =
 export interface Calls {
   /** The tool's input schema; undefined when there is no such tool (any more). */
   schemaOf(tool: string): Record<string, unknown> | undefined
+  /** Where the configuration and the tool's author let people be asked to sign in, for this tool. */
+  hostsOf(tool: string): readonly string[]
   judge(tool: string, args: Record<string, unknown>): Judged
   /** What a grant for this call would cover; undefined when there is no such tool. */
   markOf(tool: string, args: string, rule: Rule): string | undefined

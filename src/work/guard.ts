@@ -67,9 +67,13 @@ function promptOf(tool: Tool, args: string): string {
   return `Run ${tool.name}`
 }
 
-/** What tools and rules say of a call that people look at: whether it may have these args, and what a grant would cover. */
-export function callsOf(policy: Policy, tools: Toolkit) {
+/**
+ * What tools and rules say of a call that people look at: whether it may have these args, what a grant would cover, and
+ * where it may ask somebody to sign in: at `hosts`, and where its author says.
+ */
+export function callsOf(policy: Policy, tools: Toolkit, hosts: readonly string[] = []) {
   return {
+    hostsOf: (name: string) => [...hosts, ...(tools.get(name)?.authorizationHosts ?? [])],
     schemaOf: (name: string) => tools.get(name)?.inputSchema,
     judge(name: string, given: Record<string, unknown>) {
       const tool = tools.get(name)
