@@ -10,7 +10,7 @@ import { slackClient, type Home } from "./client.ts"
 import { onCommand } from "./commands.ts"
 import { connection, type Transport } from "./connect.ts"
 import { settleRepeats } from "./counted.ts"
-import { onForm } from "./form.ts"
+import { onClosed, onForm } from "./form.ts"
 import type { Calls, Front, Lists } from "./front.ts"
 import { onHome } from "./home.ts"
 import type { People } from "./people.ts"
@@ -123,6 +123,8 @@ async function receive(front: Front, body: object, ack: Ack): Promise<void> {
       return onClick(front, body, ack)
     case "view_submission":
       return onForm(front, body, ack)
+    case "view_closed":
+      return onClosed(front, body, ack)
     case "event":
       return onHome(front, body)
     default:

@@ -3,29 +3,31 @@
  * from what builds them, and no rule by which anything is decided.
  */
 import type { Person } from "../core/fact.ts"
-import { intentOf, type Intent } from "./blocks/intent.ts"
+import { intentOf, verdictOf, type Intent } from "./blocks/intent.ts"
 import { note, revealed, words, type Said } from "./blocks/words.ts"
 import { cancelRun } from "./cancel.ts"
-import { decide, reveal, type Reaction } from "./decide.ts"
-import { openForm } from "./form.ts"
+import { decide, type Reaction } from "./decide.ts"
 import { tell, type Front } from "./front.ts"
 import { personOf, strayWay, wayOf } from "./press.ts"
 import { failed, type Ack } from "./replies.ts"
+import { reveal } from "./reveal.ts"
 import { shownBy } from "./show/record.ts"
 import { respond, whisper } from "./show/send.ts"
+import { openWindow } from "./window.ts"
 
 export async function onClick(front: Front, body: object, ack: Ack): Promise<void> {
   const acked = ack().catch((error: unknown) => front.log.warn({ err: error }, "an ack of a click did not get through"))
   const intent = intentOf(body)
-  if (intent.kind === "none") {
-    front.log.warn({ why: intent.why }, "a press that names nothing of ours")
+  if (intent.kind === "link") return acked
+  if (!isPress(intent)) {
+    front.log.warn({ why: intent.kind === "none" ? intent.why : intent.kind }, "a press that names nothing of ours")
     const way = strayWay(body)
     if (way) await tell(front, way, note(words({ about: "stale" })))
     return acked
   }
   // What stands there is asked before anything can change it, and not waited for.
   const noted = notedOf(front, intent)
-  // The form first: what opens it is good for three seconds.
+  // A window first: what opens it is good for three seconds.
   const reaction = await react(front, intent)
   await acked
   if (reaction && !reaction.told) await tell(front, wayOf(intent.press), note(words(reaction.said)))
@@ -35,7 +37,9 @@ export async function onClick(front: Front, body: object, ack: Ack): Promise<voi
     setTimeout(() => void assure(front, intent, reaction, before), PATIENCE).unref()
 }
 
-type Pressed = Exclude<Intent, { kind: "none" }>
+type Pressed = Extract<Intent, { kind: "decide" | "reveal" | "open" | "cancel" }>
+
+const isPress = (intent: Intent): intent is Pressed => ["decide", "reveal", "open", "cancel"].includes(intent.kind)
 
 /** What came of it; undefined when the person has seen that already. */
 async function react(front: Front, intent: Pressed): Promise<Reaction | undefined> {
@@ -43,7 +47,7 @@ async function react(front: Front, intent: Pressed): Promise<Reaction | undefine
   try {
     switch (intent.kind) {
       case "decide":
-        return await decide(front, intent, person)
+        return await decide(front, { ...intent, ...verdictOf(intent.says), via: "click" }, person)
       case "cancel":
         return await cancelRun(front, {
           run: intent.run,
@@ -54,8 +58,8 @@ async function react(front: Front, intent: Pressed): Promise<Reaction | undefine
         })
       case "reveal":
         return await showMasked(front, intent, person)
-      case "answer":
-        return await openForm(front, intent, person)
+      case "open":
+        return await openWindow(front, intent, person)
     }
   } catch (error) {
     front.log.error({ err: error, run: intent.run }, "a click could not be dealt with")
@@ -123,7 +127,7 @@ const PATIENCE = 3000
 
 const changesMessage = ({ said, told }: Reaction): boolean =>
   told &&
-  ((said.about === "decision" && said.outcome.kind === "recorded") ||
+  ((said.about === "decision" && (said.outcome.kind === "recorded" || said.outcome.kind === "voted")) ||
     (said.about === "cancel" && said.outcome.kind === "cancelled"))
 
 /** When Slack takes no change for a while, or none at all any more, the person would see nothing of what they did. */

@@ -4,11 +4,12 @@
  */
 import type { KnownBlock, RichTextElement } from "@slack/types"
 import { utc } from "../../core/ask.ts"
-import type { Ask, Run } from "../../core/run.ts"
+import { ruleOf, type Ask, type Call, type Run, type Vote } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { guarded, type Message } from "./limits.ts"
-import { isLong, material, type Part } from "./material.ts"
+import { beside, isLong, material, type Part } from "./material.ts"
 import { buttons, refusals } from "./buttons.ts"
+import { differences } from "./difference.ts"
 import { headline, outcome } from "./outcome.ts"
 import {
   bold,
@@ -17,6 +18,7 @@ import {
   header,
   instant,
   mention,
+  nameById,
   nameOf,
   quote,
   rich,
@@ -26,7 +28,7 @@ import {
   type Rich,
 } from "./rich.ts"
 import { clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
-import { mask } from "../../core/mask.ts"
+import { mask, shownArgs } from "../../core/mask.ts"
 
 export interface CardView {
   run: Run
@@ -46,6 +48,12 @@ export interface CardView {
   among?: { place: number; total: number }
   /** Nothing may be approved at the moment. */
   paused?: boolean
+  /** Where people changed the args: the canonical text of what the agent wanted. */
+  before?: string
+  /** Why it was settled as it was, in the words of whoever settled it. */
+  note?: string
+  /** Whether its args can be changed in a form; known to the window alone unless said. */
+  editable?: boolean
   /** Names of people, groups and channels by id, as far as they are known. */
   names?: Readonly<Record<string, string>>
 }
@@ -57,9 +65,9 @@ export function card(view: CardView): Message {
   const { ask } = view
   const parts = material(view)
   const blocks: KnownBlock[] = [header(title(view))]
-  if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled))))
-  if (ask.from === "doubt" && !ask.settled) blocks.push(doubtful(view))
-  blocks.push(...parts.map((part) => shownPart(part, view)))
+  if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled)), ...reasonOf(view)))
+  if (ask.from === "doubt" && !ask.settled) blocks.push(...doubtful(view))
+  blocks.push(...risk(view), ...changes(view), ...parts.map((part) => shownPart(part, view)))
   const warned = cautionsOf(parts)
   if (warned) blocks.push(warned)
   blocks.push(...reasons(view), rich(facts(view)))
@@ -136,7 +144,7 @@ function cautionsOf(parts: readonly Part[]): KnownBlock | undefined {
 /** What others say about the call comes after what will really run, and is called what it is. */
 function reasons(view: CardView): KnownBlock[] {
   const short = summary(view)
-  const why = visible(mask(view.why ?? "").text).trim()
+  const why = visible(beside(view, view.why ?? "")).trim()
   return [
     ...(short === "" ? [] : [rich(section(bold("In short"), ", by the tool's own summary:"), quote(clip(short, 900)))]),
     ...(why === ""
@@ -146,23 +154,94 @@ function reasons(view: CardView): KnownBlock[] {
 }
 
 /** A tool may sum its calls up; where none does, the Request of a guard says no more than the title. */
-function summary({ ask, request }: CardView): string {
+function summary(view: CardView): string {
+  const { ask, request } = view
   if (ask.from !== "guard" || request.prompt === `Run ${ask.tool}`) return ""
-  return visible(mask(request.prompt).text).trim()
+  return visible(beside(view, request.prompt)).trim()
 }
 
-function doubtful(view: CardView): KnownBlock {
+function doubtful(view: CardView): KnownBlock[] {
   const { ask, run } = view
-  const started = run.calls.find((call) => call.id === ask.call)?.attempt?.at
-  const since = started === undefined ? [] : [words(" It started "), instant(started), words(".")]
-  return rich(
-    section(
-      code(clip(oneLine(ask.tool), 100)),
-      " was started, and whoever ran it stopped before its result arrived. It may have run wholly, in part or not at all.",
-      ...since,
-      " Check whether it took effect, then press what is true. It will not run again by itself.",
+  const call = run.calls.find((call) => call.id === ask.call)
+  const started = call?.attempt?.at
+  const since = started === undefined ? [] : [words(" on "), instant(started)]
+  const again = (ruleOf(ask).quorum ?? 1) > 1 ? " It takes as many approvals as the call itself." : ""
+  return [
+    rich(
+      section(
+        code(clip(oneLine(ask.tool), 100)),
+        " was started",
+        ...since,
+        `, in the run of ${nameOf(run.requester)}, and whoever ran it stopped before its result arrived. It may have run wholly, in part or not at all. Check whether it took effect, then press what is true; it will not run again by itself.`,
+      ),
+      list([
+        [bold("It was done"), words(": it is not run again, and the agent is told that it was done.")],
+        [
+          bold("Run it again"),
+          words(`: it starts once more with the same arguments; what it did before may happen twice.${again}`),
+        ],
+        [bold("It failed"), words(": it is not run again, and the agent is told that it failed.")],
+      ]),
     ),
-  )
+  ]
+}
+
+const list = (items: RichTextElement[][][]): Rich => ({
+  type: "rich_text_list",
+  style: "bullet",
+  elements: items.map((parts) => section(...parts)),
+})
+
+/** What a call does, as the tool's author declares it. */
+const EFFECTS: Record<Call["effects"], string> = {
+  none: "Read-only: it changes nothing.",
+  repeatable: "Has effects. Running it twice does no more than once.",
+  once: "Has effects.",
+}
+
+/** Of a call that is still there. What its author says is said to be theirs. */
+function risk({ run, ask }: CardView): KnownBlock[] {
+  const call = run.calls.find((call) => call.id === ask.call)
+  if (!call || ask.settled) return []
+  const destructive = call.destructive === true ? [bold("⚠ Destructive: what it does may not be undone. ")] : []
+  const rest = call.destructive === true ? "" : EFFECTS[call.effects]
+  return [
+    rich(
+      section(...destructive, words(rest), words(`${rest === "" ? "" : " "}(As the tool declares.)`, { italic: true })),
+    ),
+  ]
+}
+
+/** Why it was settled so. */
+function reasonOf({ ask, note }: CardView): Rich[] {
+  if (note === undefined || note.trim() === "") return []
+  const { by } = ask.settled ?? {}
+  const whose = by ? `, in the words of ${nameOf(by)}:` : ":"
+  return [section(bold("Reason"), whose), quote(clip(visible(mask(note).text).trim(), 900))]
+}
+
+/** What people changed of what the agent wanted. */
+function changes(view: CardView): KnownBlock[] {
+  const { ask, before } = view
+  if (before === undefined || ask.version === 1) return []
+  const found = differences(before, view.args, ruleOf(ask).mask)
+  const names = [...new Set((ask.editors ?? []).map(nameOf))].join(", ")
+  const lines = found.lines.map((line) => [
+    code(line.path),
+    words(": "),
+    words(line.before),
+    words("  →  "),
+    words(line.after),
+  ])
+  const more =
+    found.more === 0 ? [] : [[words(`${count(found.more, "further place")}, in the details`, { italic: true })]]
+  const none = found.lines.length === 0 ? [[words("Nothing: it is what the agent wanted again")]] : []
+  return [
+    rich(
+      section(bold(`Changed by ${clip(names, 600)}`), `, since the agent asked (now version ${ask.version})`),
+      list([...lines, ...more, ...none]),
+    ),
+  ]
 }
 
 function facts(view: CardView): Rich {
@@ -173,7 +252,9 @@ function facts(view: CardView): Rich {
       ? []
       : [
           [bold("Decide by "), until(ask), words(`. ${silence(view)}`)],
+          ...approvals(view),
           [bold("May decide "), ...deciders(view)],
+          ...broughtIn(view),
         ]),
     [
       bold("Fingerprint "),
@@ -190,28 +271,68 @@ function facts(view: CardView): Rich {
 /** The address of the run's thread, for who reads its card elsewhere. */
 function threadOf({ elsewhere }: CardView): ReturnType<typeof words> {
   const link = elsewhere?.link
-  const isSafe = link !== undefined && link.startsWith("https://") && link.length < 1000
-  return isSafe ? [...words(" · "), { type: "link", url: link, text: "open its thread" }] : []
+  return link !== undefined && link.length < 1000
+    ? [...words(" · "), { type: "link", url: link, text: "open its thread" }]
+    : []
 }
 
 const silence = ({ ask }: CardView): string =>
   ask.from === "doubt" ? "Without an answer it counts as failed." : "No answer until then is a no."
 
+/** Where several must agree: who did, and how many are missing. */
+function approvals(view: CardView): ReturnType<typeof words>[][] {
+  const { quorum, votes } = standing(view.ask)
+  if (quorum === 1) return []
+  const said = votes.flatMap(({ by, at }, index) => [words(`${index === 0 ? "" : ", "}${nameOf(by)} `), instant(at)])
+  const missing = quorum - votes.length
+  const start = votes.length === 0 ? "nobody yet" : ""
+  const what = view.ask.from === "doubt" ? "must want it to run again" : "must approve; one decline settles it"
+  return [
+    [
+      bold(`Approved by ${votes.length} of ${quorum} `),
+      words(start),
+      ...said,
+      words(`. ${missing === 1 ? "One more person" : `${missing} more people`} ${what}.`),
+    ],
+  ]
+}
+
+/** Who said yes to this version, and how many must. To say that a call was done takes one. */
+const standing = (ask: Ask): { quorum: number; votes: readonly Vote[] } => ({
+  quorum: ruleOf(ask).quorum ?? 1,
+  votes: ask.votes ?? [],
+})
+
+/** Whoever decides since nobody answered for a while. */
+function broughtIn(view: CardView): ReturnType<typeof words>[][] {
+  const { escalated, rule } = view.ask
+  if (escalated === undefined || rule.escalate === undefined) return []
+  return [[bold("Brought in "), instant(escalated), words(": "), ...named(view, rule.escalate.to.slice(0, 12))]]
+}
+
 function deciders(view: CardView): ReturnType<typeof words>[] {
   const { run, ask } = view
-  const { approvers, selfApproval } = ask.rule
+  const { approvers, also = [], selfApproval } = ask.rule
   const asker = nameOf(run.requester)
   if (selfApproval === "confirm") return [...named(view, [run.requester.user]), words(", who asked for this run")]
   if (approvers.length === 0) return [words("nobody: no approver is configured")]
-  const few = approvers.slice(0, 12)
-  const rest = approvers.length - few.length
+  const lists = [approvers, ...also].map((list, index) => [
+    ...(index === 0 ? [] : [words(index === 1 ? "; who must also be one of " : " and of ")]),
+    ...few(view, list),
+  ])
   return [
-    ...named(view, few),
-    words(
-      `${rest > 0 ? ` and ${rest} more` : ""}${selfApproval ? "" : `; ${asker} may only ${ask.from === "doubt" ? "say that it failed" : "decline"}`}`,
-    ),
+    ...lists.flat(),
+    words(selfApproval ? "" : `; ${asker} may only ${ask.from === "doubt" ? "say that it failed" : "decline"}`),
   ]
 }
+
+function few(view: CardView, list: readonly string[]): ReturnType<typeof words>[] {
+  const rest = list.length - FEW
+  return [...named(view, list.slice(0, FEW)), ...(rest > 0 ? [words(` and ${rest} more`)] : [])]
+}
+
+/** People and groups of one list that are named. */
+const FEW = 12
 
 /** People and groups one after another: pinged, or by name. */
 function named(view: CardView, ids: readonly string[]): ReturnType<typeof words>[] {
@@ -228,13 +349,8 @@ const deciderOf = (view: CardView, id: string): RichTextElement[] =>
     ? [mention(id)]
     : words(nameIn(view, id))
 
-function nameIn({ run, names }: CardView, id: string): string {
-  const known = names?.[id] ?? (id === run.requester.user ? run.requester.name : undefined)
-  return known === undefined ? `${SORTS[id.charAt(0)] ?? ""}${oneLine(id)}` : nameOf({ user: id, name: known })
-}
-
-/** What an id stands for, where no name is known. */
-const SORTS: Record<string, string> = { S: "user group ", C: "members of channel ", G: "members of channel " }
+const nameIn = ({ run, names }: CardView, id: string): string =>
+  nameById(id, names?.[id] ?? (id === run.requester.user ? run.requester.name : undefined))
 
 /** The push notification, and what a screen reader says. */
 function sentence(view: CardView): string {
@@ -243,15 +359,21 @@ function sentence(view: CardView): string {
   const what = ask.settled || ask.from === "doubt" ? "" : saying(view)
   const who = clip(oneLine(run.requester.name ?? run.requester.user), 80)
   const until = ask.settled ? "" : ` Please decide by ${utc(ask.expiresAt)}.`
-  return escape(`${title}${what}. Asked for by ${who}.${until}`)
+  return escape(`${title}${what}. Asked for by ${who}.${counted(ask)}${until}`)
+}
+
+/** How far several have agreed, for the sentence. */
+function counted(ask: Ask): string {
+  const { quorum, votes } = standing(ask)
+  return ask.settled || quorum === 1 ? "" : ` Approved by ${votes.length} of ${quorum}.`
 }
 
 /** What it is about, as far as a sentence has room for the whole of it. */
 function saying(view: CardView): string {
-  const said = oneLine(view.ask.from === "tool" ? mask(view.request.prompt).text : summary(view))
+  const said = oneLine(view.ask.from === "tool" ? beside(view, view.request.prompt) : summary(view))
   if (said !== "") return `: ${clip(said, 200).replace(/\.$/, "")}`
   if (view.args.length > 1000) return ""
-  const args = visibleJson(mask(view.args).text)
+  const args = visibleJson(shownArgs(view.args, ruleOf(view.ask).mask).text)
   return args.length <= 200 && args !== "{}" ? ` with ${args}` : ""
 }
 

@@ -1,21 +1,51 @@
 /**
- * What the buttons say and how it is read back, side by side; and what a command says. Whatever comes back was in other
+ * What the buttons and forms say and how it is read back; and what a command says. Whatever comes back was in other
  * hands: a value only names an ask, it grants nothing. Knows no rights and looks nothing up.
  */
-import type { ModalView } from "@slack/types"
 import type { Ask, DoubtChoice, Run } from "../../core/run.ts"
 
 /** The action ids of everything that can be pressed. */
 export const PRESS = {
   approve: "approve",
+  grant: "grant",
   decline: "decline",
   reveal: "reveal",
   answer: "answer",
+  edit: "edit",
+  details: "details",
+  signIn: "sign-in",
+  /** The link of a sign-in: opening it answers nothing. */
+  link: "link",
   again: "again",
   done: "done",
   failed: "failed",
   cancel: "cancel",
 } as const
+
+/** What a person can say to an ask, by the button that says it. */
+const VERDICTS = {
+  approve: { ok: true },
+  grant: { ok: true, grant: true },
+  decline: { ok: false },
+  again: { ok: true, choice: "again" },
+  done: { ok: true, choice: "done" },
+  failed: { ok: false },
+} as const satisfies Record<string, Verdict>
+
+export type VerdictName = keyof typeof VERDICTS
+
+export interface Verdict {
+  ok: boolean
+  choice?: DoubtChoice
+  grant?: boolean
+}
+
+export const verdictOf = (name: VerdictName): Verdict => VERDICTS[name]
+const isVerdict = (name: string | undefined): name is VerdictName => name !== undefined && Object.hasOwn(VERDICTS, name)
+
+const WHY = ":why"
+/** The action id of a button that asks for the reason before it says anything. */
+export const withReason = (name: VerdictName): string => `${name}${WHY}`
 
 /** Which ask at which version: the value of its buttons. */
 export const refOf = (run: Pick<Run, "id">, ask: Pick<Ask, "id" | "version">): string =>
@@ -43,11 +73,23 @@ export interface Press {
   cause: string
 }
 
+/** What opens a window, and which. */
+export type WindowName = "reason" | "answer" | "edit" | "details" | "sign-in"
+/** The windows in which something can be sent; their callback ids. */
+const FORMS = ["reason", "answer", "edit"] as const
+export type FormName = (typeof FORMS)[number]
+
 export type Intent =
-  | ({ kind: "decide"; ok: boolean; choice?: DoubtChoice; output?: string; press: Press } & Ref)
+  | ({ kind: "decide"; says: VerdictName; press: Press } & Ref)
   | ({ kind: "reveal"; press: Press } & Ref)
-  | ({ kind: "answer"; press: Press } & Ref)
+  /** `says`: what the reason is for. */
+  | ({ kind: "open"; window: WindowName; says?: VerdictName; press: Press } & Ref)
+  /** `values`: the state of the form, as Slack says. */
+  | ({ kind: "submit"; form: FormName; says?: VerdictName; values: unknown; press: Press } & Ref)
+  | ({ kind: "closed"; form: FormName; press: Press } & Ref)
   | { kind: "cancel"; run: string; press: Press }
+  /** A link of ours was opened. */
+  | { kind: "link" }
   | { kind: "none"; why: string }
 
 type Fields = Record<string, unknown>
@@ -67,10 +109,10 @@ export function readRef(value: unknown): Ref | undefined {
   return run === undefined || ask === undefined ? undefined : { run, ask, version: Number(version) }
 }
 
-/** What a press on one of our buttons, or the submission of our form, asks for. Never throws. */
+/** What a press on one of our buttons asks for, or the sending or closing of a form of ours. Never throws. */
 export function intentOf(body: unknown): Intent {
   const it = fields(body)
-  if (it["type"] === "view_submission") return submitted(it)
+  if (it["type"] === "view_submission" || it["type"] === "view_closed") return formed(it)
   return it["type"] === "block_actions" ? pressed(it) : none("not a press")
 }
 
@@ -80,6 +122,7 @@ function pressed(it: Fields): Intent {
   const action = fields(list[0])
   if (action["type"] !== "button") return none("not a button")
   const id = text(action["action_id"]) ?? ""
+  if (id === PRESS.link) return { kind: "link" }
   const press = pressOf(it, `${id}:${text(action["action_ts"], /^[\d.]{1,40}$/) ?? ""}`)
   if (!press) return none("nobody pressed")
   if (id !== PRESS.cancel) return meant(id, readRef(action["value"]), press)
@@ -87,23 +130,21 @@ function pressed(it: Fields): Intent {
   return run === undefined ? none("no run") : { kind: "cancel", run, press }
 }
 
+const WINDOWS: Record<string, WindowName> = {
+  [PRESS.answer]: "answer",
+  [PRESS.edit]: "edit",
+  [PRESS.details]: "details",
+  [PRESS.signIn]: "sign-in",
+}
+
 function meant(id: string, ref: Ref | undefined, press: Press): Intent {
   if (!ref) return none("no ask")
-  switch (id) {
-    case PRESS.approve:
-      return { kind: "decide", ...ref, ok: true, press }
-    case PRESS.decline:
-    case PRESS.failed:
-      return { kind: "decide", ...ref, ok: false, press }
-    case PRESS.again:
-    case PRESS.done:
-      return { kind: "decide", ...ref, ok: true, choice: id, press }
-    case PRESS.reveal:
-    case PRESS.answer:
-      return { kind: id, ...ref, press }
-    default:
-      return none("not a button of ours")
-  }
+  if (isVerdict(id)) return { kind: "decide", says: id, ...ref, press }
+  if (id === PRESS.reveal) return { kind: "reveal", ...ref, press }
+  const says = id.endsWith(WHY) ? id.slice(0, -WHY.length) : undefined
+  if (isVerdict(says)) return { kind: "open", window: "reason", says, ...ref, press }
+  const window = Object.hasOwn(WINDOWS, id) ? WINDOWS[id] : undefined
+  return window === undefined ? none("not a button of ours") : { kind: "open", window, ...ref, press }
 }
 
 /** Who and where; undefined without a user. */
@@ -129,50 +170,42 @@ function pressOf(it: Fields, what: string): Press | undefined {
 const given = <K extends string>(key: K, value: string | undefined): { [P in K]?: string } =>
   (value === undefined ? {} : { [key]: value }) as { [P in K]?: string }
 
-const FORM = "answer"
-const FIELD = "words"
-
-/**
- * The form for an answer in words. It is opened from the press alone, before anything is looked up, so it says nothing of
- * the question; `said` (at most 2,000 characters) comes back with the submission.
- */
-export function answerForm(ref: Ref, back: { channel?: string; responseUrl?: string } = {}): ModalView {
-  const { run, version, ask } = ref
-  return {
-    type: "modal",
-    callback_id: FORM,
-    private_metadata: JSON.stringify({ ref: refOf({ id: run }, { id: ask, version }), ...back }),
-    title: { type: "plain_text", text: "Answer the agent", emoji: false },
-    submit: { type: "plain_text", text: "Send answer", emoji: false },
-    close: { type: "plain_text", text: "Back", emoji: false },
-    blocks: [
-      {
-        type: "input",
-        block_id: FIELD,
-        label: { type: "plain_text", text: "Your answer to the question on the card", emoji: false },
-        hint: {
-          type: "plain_text",
-          text: "It goes to the agent as you write it, and is kept with the run. Never write passwords, keys or codes here.",
-          emoji: false,
-        },
-        element: { type: "plain_text_input", action_id: FIELD, multiline: true, max_length: 3000, focus_on_load: true },
-      },
-    ],
-  }
+/** What a form carries along, for Slack says of it neither what it is about nor where its button was. */
+export interface Carried {
+  ref: Ref
+  says?: VerdictName | undefined
+  back: Pick<Press, "channel" | "thread" | "responseUrl">
 }
 
-function submitted(it: Fields): Intent {
+/** For `private_metadata`. */
+export const carry = ({ ref, says, back }: Carried): string =>
+  JSON.stringify({
+    ref: refOf({ id: ref.run }, { id: ref.ask, version: ref.version }),
+    ...(says === undefined ? {} : { says }),
+    ...given("channel", back.channel),
+    ...given("thread", back.thread),
+    ...given("responseUrl", back.responseUrl),
+  })
+
+function formed(it: Fields): Intent {
   const view = fields(it["view"])
-  if (view["callback_id"] !== FORM) return none("not a form of ours")
+  const form = FORMS.find((name) => name === view["callback_id"])
+  if (form === undefined) return none("not a form of ours")
   const back = metadataOf(view["private_metadata"])
   const ref = readRef(back["ref"])
   if (!ref) return none("no ask")
-  const output = fields(fields(fields(fields(view["state"])["values"])[FIELD])[FIELD])["value"]
-  if (typeof output !== "string") return none("no answer")
-  const press = pressOf(it, `${FORM}:${text(view["id"]) ?? ""}`)
-  if (!press) return none("nobody pressed")
-  const place = { ...given("channel", text(back["channel"])), ...given("responseUrl", text(back["responseUrl"])) }
-  return { kind: "decide", ...ref, ok: true, output, press: { ...press, ...place } }
+  const pressed = pressOf(it, `${form}:${text(view["id"]) ?? ""}`)
+  if (!pressed) return none("nobody pressed")
+  const press: Press = {
+    ...pressed,
+    ...given("channel", text(back["channel"])),
+    ...given("thread", text(back["thread"])),
+    ...given("responseUrl", text(back["responseUrl"])),
+  }
+  if (it["type"] === "view_closed") return { kind: "closed", form, ...ref, press }
+  const said = text(back["says"])
+  const says = isVerdict(said) ? { says: said } : {}
+  return { kind: "submit", form, ...says, values: fields(view["state"])["values"], ...ref, press }
 }
 
 function metadataOf(value: unknown): Fields {
@@ -181,24 +214,4 @@ function metadataOf(value: unknown): Fields {
   } catch {
     return {}
   }
-}
-
-export type Command =
-  | { kind: "help" }
-  | { kind: "list" }
-  /** `run` is empty when none was named. */
-  | { kind: "cancel"; run: string }
-  | { kind: "start"; prompt: string }
-
-const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" }
-
-/** What the text behind the command means. Slack escapes `&`, `<` and `>` in it; the person's own words come out. */
-export function commandOf(raw: string): Command {
-  const said = raw.replaceAll(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity).trim()
-  if (said === "" || /^help$/i.test(said)) return { kind: "help" }
-  if (/^list$/i.test(said)) return { kind: "list" }
-  const cancel = /^cancel(?:\s+(\S+))?$/i.exec(said)
-  return cancel
-    ? { kind: "cancel", run: cancel[1]?.replaceAll(/^[`'"“‘]|[`'"”’]$/g, "") ?? "" }
-    : { kind: "start", prompt: said }
 }

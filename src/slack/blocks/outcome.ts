@@ -1,5 +1,6 @@
 /** What an ask is called, and what came of it, in words for whoever reads the card. */
 import type { RichTextElement } from "@slack/types"
+import type { Person } from "../../core/fact.ts"
 import type { Ask, Settled } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { bold, instant, nameOf, words } from "./rich.ts"
@@ -56,9 +57,15 @@ export function outcome(ask: Ask, settled: Settled): RichTextElement[] {
 function head(ask: Ask, settled: Settled): string {
   if (settled.reason === "expired") return "Nobody answered in time"
   if (!settled.by) return verdict(ask, settled)
-  const who = nameOf(settled.by)
+  const who = everyone(ask, settled.by)
   if (ask.from === "doubt" && settled.reason !== "cancelled") return `${who} ${said(settled)}`
   return `${settled.ok ? (AGREED[ask.kind]?.by ?? "Approved by") : `${verdict(ask, settled)} by`} ${who}`
+}
+
+/** Of several who agreed all are named. */
+function everyone({ settled, votes = [] }: Ask, by: Person): string {
+  const names = settled?.ok && votes.length > 1 ? votes.map((vote) => nameOf(vote.by)) : [nameOf(by)]
+  return names.length === 1 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`
 }
 
 function said(settled: Settled): string {

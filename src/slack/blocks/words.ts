@@ -4,6 +4,7 @@
 import type { CancelOutcome } from "../../core/ask.ts"
 import { utc } from "../../core/ask.ts"
 import type { EditOutcome } from "../../core/edit.ts"
+import type { RevokeOutcome } from "../../core/grant.ts"
 import type { Denial } from "../../core/policy.ts"
 import type { Ask } from "../../core/run.ts"
 import type { Outcome } from "../../core/settle.ts"
@@ -16,6 +17,8 @@ import { chunks, clip, count, escape, oneLine, visible } from "./text.ts"
 export type Said =
   | { about: "decision"; outcome: Outcome }
   | { about: "cancel"; outcome: CancelOutcome | { kind: "unknown" } }
+  /** `ref`: what people call the grant by. */
+  | { about: "revoke"; outcome: RevokeOutcome; ref: string }
   /** Refused at the door of a command, or of looking at masked values. */
   | { about: "start" | "reveal" | "sign in"; why: Denial }
   | { about: "edit"; outcome: EditOutcome }
@@ -54,6 +57,8 @@ export function words(said: Said): string {
       return decision(said.outcome)
     case "cancel":
       return cancelling(said.outcome)
+    case "revoke":
+      return revoking(said.outcome, said.ref)
     case "start":
       return `Not started. ${denied(said.why, "start runs")}`
     case "reveal":
@@ -182,6 +187,25 @@ function cancelling(outcome: CancelOutcome | { kind: "unknown" }): string {
       return "Nothing was cancelled: there is no such run that you can see. “list” shows the ids."
   }
 }
+
+function revoking(outcome: RevokeOutcome, ref: string): string {
+  switch (outcome.kind) {
+    case "revoked":
+      return `Taken back: from now on the like of ${toolNamed(outcome.grant.tool)} is asked about again (${oneLine(ref)}).`
+    case "over": {
+      const { revoked, until } = outcome.grant
+      if (revoked) return `Nothing to take back: ${nameOf(revoked.by)} did so at ${utc(revoked.at)}.`
+      return `Nothing to take back: it ended with its run, or at ${utc(until)}.`
+    }
+    case "denied":
+      return `Not taken back. ${denied(outcome.why, "take back this grant")}`
+    case "unknown":
+      return NO_GRANT
+  }
+}
+
+const NO_GRANT = "There is no such grant (any more)."
+const toolNamed = (tool: string): string => clip(oneLine(tool), 100)
 
 function denied(why: Denial, what: string): string {
   return DENIED[why](what)

@@ -1,0 +1,57 @@
+/**
+ * What differs between two versions of a call's args, place by place, as it may be shown: masked like the args themselves.
+ */
+import { isRecord } from "../../core/json.ts"
+import { shownArgs } from "../../core/mask.ts"
+import { clip, oneLine, visibleJson } from "./text.ts"
+
+export interface Difference {
+  /** With dots. */
+  path: string
+  before: string
+  after: string
+}
+
+/** Places that are shown. */
+const MOST = 12
+const ROOM = 160
+
+/** Both are canonical texts. `more`: how many further places differ. */
+export function differences(
+  before: string,
+  after: string,
+  mask: readonly string[] | undefined,
+): { lines: Difference[]; more: number } {
+  const [was, is] = [leavesOf(before), leavesOf(after)]
+  // What is shown is masked; what is compared is not: a masked value that changed is a change.
+  const [wasShown, isShown] = [leavesOf(shownArgs(before, mask).text), leavesOf(shownArgs(after, mask).text)]
+  const paths = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path))
+  const lines = paths.slice(0, MOST).map((path) => ({
+    path: clip(oneLine(path === "" ? "(all)" : path), 120),
+    before: shownAt(wasShown, was, path),
+    after: shownAt(isShown, is, path),
+  }))
+  return { lines, more: paths.length - lines.length }
+}
+
+function shownAt(shown: ReadonlyMap<string, string>, real: ReadonlyMap<string, string>, path: string): string {
+  if (!real.has(path)) return "(not there)"
+  return clip(visibleJson(shown.get(path) ?? "(masked)"), ROOM)
+}
+
+/** By path, each value that has no further names in it, as JSON. */
+function leavesOf(text: string): Map<string, string> {
+  const found = new Map<string, string>()
+  try {
+    collect(JSON.parse(text), "", found)
+  } catch {
+    // A masked text need not be JSON.
+  }
+  return found
+}
+
+function collect(value: unknown, path: string, found: Map<string, string>): void {
+  const entries = isRecord(value) ? Object.entries(value) : []
+  if (entries.length === 0) found.set(path, JSON.stringify(value) ?? "")
+  for (const [key, one] of entries) collect(one, path === "" ? key : `${path}.${key}`, found)
+}
