@@ -10,7 +10,7 @@ import { end, stumbled, took } from "../core/turn.ts"
 import { stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import { perform } from "./call.ts"
-import { deadline } from "./deadline.ts"
+import { deadline, type Deadline } from "./deadline.ts"
 import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
@@ -38,60 +38,71 @@ const isClosed = ({ abort, drain }: Signals): boolean => abort?.aborted === true
 
 /** Does all that can be done for the run, calls side by side, until it waits or has ended. Rejects with the first fault. */
 export async function advance(held: Held, agent: Agent, signals: Signals = {}): Promise<void> {
-  const underway = new Map<string, Promise<void>>()
-  const look = looker(held)
-  const { signal, abort, clear } = deadline([signals.abort], undefined)
+  const underway = new Map<string, { done: Promise<void>; limit: Deadline }>()
+  const bell = new Bell()
+  const abort = (reason: unknown): void => underway.forEach(({ limit }) => limit.abort(reason))
   const begin = (task: Task): void => {
     const name = nameOf(task)
     if (underway.has(name)) return
-    underway.set(
-      name,
-      once(held, agent, task, signal).finally(() => underway.delete(name)),
-    )
+    const limit = deadline([signals.abort], task.do === "model" ? agent.timeoutMs : undefined)
+    const over = (): void => {
+      limit.clear()
+      underway.delete(name)
+    }
+    underway.set(name, { limit, done: once(held, agent, task, limit).finally(over).then(bell.ring, bell.fail) })
   }
+  const unwatch = held.watch(bell.ring, bell.fail)
   try {
     for (;;) {
       const run = held.run()
-      if (run.cancelled && underway.size > 0) abort(new Error("the run was cancelled"))
+      if (run.cancelled) abort(new Error("the run was cancelled"))
       if (held.holds && !isClosed(signals)) tasksOf(run, held.now()).forEach(begin)
       if (underway.size === 0) return
       // Until something under way is done, or the run may look different.
-      await Promise.race([...underway.values(), look.changed()])
+      await bell.rung()
     }
   } catch (error) {
     abort(error)
-    await Promise.allSettled(underway.values())
+    await Promise.all([...underway.values()].map(({ done }) => done))
     throw error
   } finally {
-    look.end()
-    clear()
+    unwatch()
   }
 }
 
-/** Waits for a change from outside once, however often things under way are done meanwhile. */
-function looker(held: Held): { changed(): Promise<void>; end(): void } {
-  const over = new AbortController()
-  let waiting: Promise<void> | undefined
-  return {
-    changed() {
-      waiting ??= held.changed(over.signal).finally(() => {
-        waiting = undefined
-      })
-      return waiting
-    },
-    end: () => over.abort("over"),
+/** Rings when there is something to look at: once, however often that is before somebody does. */
+class Bell {
+  #rang = false
+  #fault: { error: unknown } | undefined
+  #wake: (() => void) | undefined
+
+  readonly ring = (): void => {
+    this.#rang = true
+    this.#wake?.()
+  }
+
+  readonly fail = (error: unknown): void => {
+    this.#fault ??= { error }
+    this.ring()
+  }
+
+  /** Rejects with what failed first. */
+  async rung(): Promise<void> {
+    if (!this.#rang) await new Promise<void>((resolve) => (this.#wake = resolve))
+    this.#rang = false
+    if (this.#fault) throw this.#fault.error
   }
 }
 
-async function once(held: Held, agent: Agent, task: Task, signal: AbortSignal): Promise<void> {
+async function once(held: Held, agent: Agent, task: Task, limit: Deadline): Promise<void> {
   switch (task.do) {
     case "model":
-      return turn(held, agent, signal)
+      return turn(held, agent, limit)
     case "remind":
       await held.apply((run, now) => stepped(remind(run, now)))
       return
     case "call":
-      return perform(held, agent, task.call, signal)
+      return perform(held, agent, task.call, limit.signal)
   }
 }
 
@@ -107,18 +118,18 @@ const CUT: Partial<Record<(Turn & { ok: true })["finish"], string>> = {
   "content-filter": "contentFilter (the provider's filter stopped the answer)",
 }
 
-async function turn(held: Held, agent: Agent, signal: AbortSignal): Promise<void> {
+async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   const words = limitOf(held.run(), agent)
   if (words !== undefined) {
     const how = { how: "incomplete", words } as const
     await held.apply((run, now) => stepped(run.calls.length === 0 ? end(run, how, now) : undefined))
     return
   }
-  const { onText, instructions, timeoutMs } = agent
+  const { onText, instructions } = agent
   const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
   const tools = agent.tools.tools()
-  const taken = await takeTurn(agent.model, { messages, tools, instructions, timeoutMs, onText, signal })
-  if (signal.aborted) return
+  const taken = await takeTurn(agent.model, { messages, tools, instructions, onText, limit })
+  if (limit.signal.aborted && !limit.isLate()) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)
   const planned = await plan(held.run(), agent, taken.calls)

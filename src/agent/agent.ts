@@ -97,8 +97,11 @@ export interface Held {
   deliver<O>(transition: (run: Run, now: number) => Tried<O>): Promise<O>
   texts(fields: string[]): Promise<(string | undefined)[]>
   transcript(): Promise<string[]>
-  /** Resolves when somebody else changed the run, or something in it may have become due; or when `signal` aborts. */
-  changed(signal: AbortSignal): Promise<void>
+  /**
+   * Calls `look` when the run was changed, or something in it may have become due, until the watch is ended; `lost` when
+   * the run is no longer ours.
+   */
+  watch(look: () => void, lost: (error: unknown) => void): () => void
 }
 
 /** An error result. */

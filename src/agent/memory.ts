@@ -33,9 +33,7 @@ export class MemoryHeld implements Held {
   readonly #asked = new Set<string>()
   #ask: ((request: Request) => void) | undefined
   #closed: { reason: unknown } | undefined
-  /** Changes so far, and those that somebody has looked at. */
-  #changes = 0
-  #seen = 0
+  #timer: NodeJS.Timeout | undefined
   readonly #watchers = new Set<() => void>()
 
   constructor(state: State) {
@@ -78,7 +76,6 @@ export class MemoryHeld implements Held {
   }
 
   run(): Run {
-    this.#seen = this.#changes
     return this.#run
   }
 
@@ -127,28 +124,46 @@ export class MemoryHeld implements Held {
     return [...this.#transcript]
   }
 
-  /** Resolves at once when something changed since `run()` was last looked at. */
+  watch(look: () => void): () => void {
+    this.#watchers.add(look)
+    this.#setTimer()
+    return () => {
+      this.#watchers.delete(look)
+      this.#setTimer()
+    }
+  }
+
+  /** Resolves with the next change, or when `signal` aborts. */
   changed(signal: AbortSignal): Promise<void> {
-    if (this.#changes !== this.#seen || signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        this.#watchers.delete(done)
+      const done = (): void => {
+        unwatch()
         signal.removeEventListener("abort", done)
         resolve()
       }
-      const due = Math.min(...openAsks(this.#run).map((ask) => ask.expiresAt))
-      const timer = setTimeout(() => this.#due(), Math.min(Math.max(0, due - Date.now()) + 1, MAX_WAIT))
-      if (due === Infinity) clearTimeout(timer)
-      this.#watchers.add(done)
-      signal.addEventListener("abort", done, { once: true })
+      const unwatch = this.watch(done)
+      signal.addEventListener("abort", done)
+      if (signal.aborted) done()
     })
   }
 
-  /** A deadline may have passed; far ones are waited for in stretches. */
+  /** While somebody watches, the next deadline is looked at when it has passed; far ones are waited for in stretches. */
+  #setTimer(): void {
+    clearTimeout(this.#timer)
+    if (this.#watchers.size === 0 || this.#closed) return
+    const due = Math.min(...openAsks(this.#run).map((ask) => ask.expiresAt))
+    if (due === Infinity) return
+    this.#timer = setTimeout(() => this.#due(), Math.min(Math.max(0, due - Date.now()) + 1, MAX_WAIT))
+  }
+
   #due(): void {
     if (!this.#closed) this.#change(() => ({ outcome: undefined }))
-    for (const watcher of this.#watchers) watcher()
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#setTimer()
+    for (const look of [...this.#watchers]) look()
   }
 
   #change<O>(transition: (run: Run, now: number) => Tried<O>): O {
@@ -174,8 +189,7 @@ export class MemoryHeld implements Held {
       }
     }
     for (const field of step.drop) this.#texts.delete(field)
-    this.#changes += 1
-    for (const watcher of this.#watchers) watcher()
+    this.#tell()
   }
 
   #askOpen(): void {

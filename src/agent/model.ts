@@ -11,7 +11,7 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
 } from "@ai-sdk/provider"
-import { deadline } from "./deadline.ts"
+import { deadline, type Deadline } from "./deadline.ts"
 import { exactInputs, withRawInputs } from "./raw-input.ts"
 import type { Reply } from "./reply.ts"
 import { replyOf } from "./reply.ts"
@@ -63,17 +63,16 @@ export interface Asked {
   tools: readonly Tool[]
   instructions?: string | undefined
   maxOutputTokens?: number | undefined
-  /** ms that the turn may take. */
-  timeoutMs?: number | undefined
-  signal?: AbortSignal | undefined
+  /** What ends the turn before its time. The caller clears it. */
+  limit?: Deadline | undefined
   /** Text as it comes; its presence is what makes the answer stream. */
   onText?: ((delta: string) => void) | undefined
 }
 
 /** Takes one turn, once: nothing is retried here. Never rejects. */
 export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Turn> {
-  const { timeoutMs, signal, onText } = asked
-  const { signal: abortSignal, clear } = deadline([signal], timeoutMs)
+  const { limit = deadline([], undefined), onText } = asked
+  const abortSignal = limit.signal
   const options: LanguageModelV3CallOptions = {
     prompt: promptOf(asked),
     ...(asked.tools.length === 0 ? {} : { tools: asked.tools.map(functionOf), toolChoice: { type: "auto" } as const }),
@@ -87,10 +86,10 @@ export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Tu
       if (!abortSignal.aborted) onText(delta)
     })
   }, abortSignal)
-  clear()
   if (generated.ok) return { ok: true, ...replyOf(generated.value, idsOf(asked.messages)) }
-  if (signal?.aborted === true) return { ok: false, retryable: false, words: "stopped", aborted: true }
-  return stumbleOf(abortSignal.aborted ? abortSignal.reason : generated.error, model.modelId)
+  if (limit.isLate()) return stumbleOf(abortSignal.reason, model.modelId)
+  if (abortSignal.aborted) return { ok: false, retryable: false, words: "stopped", aborted: true }
+  return stumbleOf(generated.error, model.modelId)
 }
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown }

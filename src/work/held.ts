@@ -41,12 +41,11 @@ export class RedisHeld implements Held {
   /** Redis' clock at `#seenAt` of ours, ms. */
   #now: number
   #seenAt: number
-  #lookedAt = performance.now()
   #transcript: string[] | undefined
   #released = false
   #lost = false
-  /** Ends the waiting of `changed`. */
-  #wake: (() => void) | undefined
+  /** Who wants to look at a change. */
+  #watching: (() => void) | undefined
 
   constructor(options: HeldOptions) {
     const { loaded, needs, owner } = options
@@ -75,7 +74,7 @@ export class RedisHeld implements Held {
 
   /** Whoever waits for a change looks again. */
   notify(): void {
-    this.#wake?.()
+    this.#watching?.()
   }
 
   /** Stores a change; the lease goes back with one that leaves nothing to do now. */
@@ -141,28 +140,28 @@ export class RedisHeld implements Held {
     return this.#transcript
   }
 
-  changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener("abort", end)
-        this.#wake = undefined
-        resolve()
-      }
-      const look = (): void => {
-        this.#look().then(end).catch(reject)
-      }
-      const timer = setTimeout(look, this.#lookedAt + LOOK_EVERY - performance.now()).unref()
-      signal.addEventListener("abort", end)
-      this.#wake = end
-    })
+  watch(look: () => void, lost: (error: unknown) => void): () => void {
+    let over = false
+    let timer: NodeJS.Timeout | undefined
+    const later = (): void => {
+      if (!over) timer = setTimeout(once, LOOK_EVERY).unref()
+    }
+    const once = (): void => {
+      this.#look().then(look).then(later, lost)
+    }
+    later()
+    this.#watching = look
+    return () => {
+      over = true
+      clearTimeout(timer)
+      this.#watching = undefined
+    }
   }
 
   /** Renews the lease and reads what others changed. A Redis that does not answer is no reason to stop what is under way. */
   async #look(): Promise<void> {
     if (this.#released) return
     const { store, id, owner, leaseMs, log } = this.#options
-    this.#lookedAt = performance.now()
     try {
       const { held, revision, now } = await store.renew(id, owner, leaseMs)
       // A commit of ours that gave it back may be a moment behind.

@@ -26,7 +26,7 @@ test.each([
     deliver: async (transition) => transition(state, 3_600_000).outcome,
     texts: async () => [],
     transcript: async () => [],
-    changed: () => new Promise(() => {}),
+    watch: () => () => {},
   }
   const model = scriptedModel(["hello"])
   const agent: Agent = {
