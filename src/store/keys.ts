@@ -50,6 +50,9 @@ export const metaKey = (prefix: string): string => `{${prefix}:0}:meta`
 /** Slack limits per method and channel, whichever shard a message comes from: one hash for all, in the first. */
 export const paceKey = (prefix: string): string => `{${prefix}:0}:pace`
 
+/** Who wants no pings: one set for all shards, in the first. */
+export const quietKey = (prefix: string): string => `{${prefix}:0}:quiet`
+
 /**
  * The id of the run that a command starts: the same for every delivery of one command, since it comes from its team and
  * trigger id alone. It begins with the shard the run lives in.

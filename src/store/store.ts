@@ -9,7 +9,7 @@ import { Clock } from "./clock.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"
 import { fieldOf, unpacked } from "./facts.ts"
 import { healthOf, isNewEnough, type Health } from "./health.ts"
-import { MAX_SHARDS, metaKey, paceKey, shardKeys, shardOf, type Shard } from "./keys.ts"
+import { MAX_SHARDS, metaKey, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
 import { needsFrom, type Needs, type Taker } from "./lease.ts"
 import { RunQueue } from "./queue.ts"
@@ -72,6 +72,7 @@ export class Store {
   readonly #connection: Connection
   readonly #confirming: Connection | undefined
   readonly #keys: readonly Shard[]
+  readonly #quiet: string
   readonly #queue: RunQueue
   readonly #mint: () => string
   readonly #clock = new Clock()
@@ -86,6 +87,7 @@ export class Store {
     this.#connection = connection
     this.#confirming = confirming
     this.#keys = Array.from({ length: options.shards }, (_, shard) => shardKeys(options.prefix, shard))
+    this.#quiet = quietKey(options.prefix)
     this.#mint = minter()
     this.#audited = options.outbox ? "1" : ""
     this.#log = options.log
@@ -275,6 +277,17 @@ export class Store {
       all.outbox += outbox
     }
     return all
+  }
+
+  /** The users who want no pings, by id. */
+  async quiet(): Promise<Set<string>> {
+    return new Set(await this.#connection.surely(() => this.#connection.client.smembers(this.#quiet)))
+  }
+
+  /** Notes whether a user wants no pings. */
+  async setQuiet(user: string, quiet: boolean): Promise<void> {
+    const { client } = this.#connection
+    await this.#connection.surely(() => (quiet ? client.sadd(this.#quiet, user) : client.srem(this.#quiet, user)))
   }
 
   /** Takes or renews a lease on what one process alone may do in a shard (`show`, `audit`). False: another has it. */
