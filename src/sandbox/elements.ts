@@ -39,7 +39,28 @@ const option = z.strictObject({
   url: short(LIMITS.url).optional(),
 })
 
-const optionGroup = z.strictObject({ label: plain(LIMITS.option), options: z.array(option).min(1).max(LIMITS.options) })
+/** Menus take plain text alone. */
+const plainOption = option.extend({ text: plain(LIMITS.option), description: plain(LIMITS.option).optional() })
+
+const optionGroup = z.strictObject({
+  label: plain(LIMITS.option),
+  options: z.array(plainOption).min(1).max(LIMITS.options),
+})
+
+interface Offer {
+  options?: unknown[] | undefined
+  option_groups?: { options: unknown[] }[] | undefined
+  initial_option?: unknown
+  initial_options?: unknown[] | undefined
+}
+
+/** What is chosen at first is exactly one of the options. */
+function offersInitial({ options = [], option_groups = [], initial_option, initial_options = [] }: Offer): boolean {
+  const offered = [...options, ...option_groups.flatMap((it) => it.options)].map((it) => JSON.stringify(it))
+  const chosen = initial_option === undefined ? initial_options : [initial_option]
+  return chosen.every((it) => offered.includes(JSON.stringify(it)))
+}
+const NOT_OFFERED = "an initial option must exactly match one of the options"
 
 const actionable = { action_id: short(LIMITS.actionId).optional() }
 const confirmable = { confirm: confirm.optional() }
@@ -81,36 +102,44 @@ const overflow = z.strictObject({
 })
 
 const choices = z.array(option).min(1).max(LIMITS.choiceOptions)
-const checkboxes = z.strictObject({
-  type: z.literal("checkboxes"),
-  ...actionable,
-  ...confirmable,
-  ...focusable,
-  options: choices,
-  initial_options: choices.optional(),
-})
-const radio = z.strictObject({
-  type: z.literal("radio_buttons"),
-  ...actionable,
-  ...confirmable,
-  ...focusable,
-  options: choices,
-  initial_option: option.optional(),
-})
+const checkboxes = z
+  .strictObject({
+    type: z.literal("checkboxes"),
+    ...actionable,
+    ...confirmable,
+    ...focusable,
+    options: choices,
+    initial_options: choices.optional(),
+  })
+  .refine(offersInitial, NOT_OFFERED)
+const radio = z
+  .strictObject({
+    type: z.literal("radio_buttons"),
+    ...actionable,
+    ...confirmable,
+    ...focusable,
+    options: choices,
+    initial_option: option.optional(),
+  })
+  .refine(offersInitial, NOT_OFFERED)
 
 const listed = {
-  options: z.array(option).min(1).max(LIMITS.options).optional(),
+  options: z.array(plainOption).min(1).max(LIMITS.options).optional(),
   option_groups: z.array(optionGroup).min(1).max(LIMITS.options).optional(),
 }
 const selects = [
-  z.strictObject({ type: z.literal("static_select"), ...menu, ...listed, initial_option: option.optional() }),
-  z.strictObject({
-    type: z.literal("multi_static_select"),
-    ...menu,
-    ...many,
-    ...listed,
-    initial_options: z.array(option).min(1).optional(),
-  }),
+  z
+    .strictObject({ type: z.literal("static_select"), ...menu, ...listed, initial_option: plainOption.optional() })
+    .refine(offersInitial, NOT_OFFERED),
+  z
+    .strictObject({
+      type: z.literal("multi_static_select"),
+      ...menu,
+      ...many,
+      ...listed,
+      initial_options: z.array(plainOption).min(1).optional(),
+    })
+    .refine(offersInitial, NOT_OFFERED),
   z.strictObject({ type: z.literal("users_select"), ...menu, initial_user: z.string().optional() }),
   z.strictObject({
     type: z.literal("multi_users_select"),
@@ -150,24 +179,33 @@ const pickers = [
   }),
 ] as const
 
+const decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
+const inOrder = (least: unknown, most: unknown): boolean =>
+  least === undefined || most === undefined || Number(least) <= Number(most)
+
 const typed = { ...actionable, ...focusable, ...placeholdable, ...dispatchable }
 const inputs = [
-  z.strictObject({
-    type: z.literal("plain_text_input"),
-    ...typed,
-    initial_value: z.string().max(LIMITS.input).optional(),
-    multiline: z.boolean().optional(),
-    min_length: z.int().min(0).max(LIMITS.input).optional(),
-    max_length: z.int().min(1).max(LIMITS.input).optional(),
-  }),
-  z.strictObject({
-    type: z.literal("number_input"),
-    ...typed,
-    is_decimal_allowed: z.boolean(),
-    initial_value: z.string().optional(),
-    min_value: z.string().optional(),
-    max_value: z.string().optional(),
-  }),
+  z
+    .strictObject({
+      type: z.literal("plain_text_input"),
+      ...typed,
+      initial_value: z.string().max(LIMITS.input).optional(),
+      multiline: z.boolean().optional(),
+      min_length: z.int().min(0).max(LIMITS.input).optional(),
+      max_length: z.int().min(1).max(LIMITS.input).optional(),
+    })
+    .refine((it) => inOrder(it.min_length, it.max_length), "min_length cannot be greater than max_length")
+    .refine((it) => inOrder(it.initial_value?.length, it.max_length), "initial_value is longer than max_length"),
+  z
+    .strictObject({
+      type: z.literal("number_input"),
+      ...typed,
+      is_decimal_allowed: z.boolean(),
+      initial_value: decimal.optional(),
+      min_value: decimal.optional(),
+      max_value: decimal.optional(),
+    })
+    .refine((it) => inOrder(it.min_value, it.max_value), "min_value cannot be greater than max_value"),
   z.strictObject({ type: z.literal("email_text_input"), ...typed, initial_value: z.string().optional() }),
   z.strictObject({ type: z.literal("url_text_input"), ...typed, initial_value: z.string().optional() }),
 ] as const

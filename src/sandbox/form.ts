@@ -65,7 +65,8 @@ export function missing(blocks: Block[], values: Given): Record<string, string> 
 function faultOf(element: Element, state: unknown, optional: boolean): string | undefined {
   const value = Object.entries(state ?? {}).find(([key]) => key !== "type")?.[1] as unknown
   if (isEmpty(value)) return optional ? undefined : "Please complete this required field."
-  return typeof value === "string" && element["type"] === "plain_text_input" ? wrongLength(element, value) : undefined
+  if (Array.isArray(value)) return tooMany(element, value.length)
+  return typeof value === "string" ? CHECKS[String(element["type"])]?.(element, value) : undefined
 }
 
 const isEmpty = (value: unknown): boolean =>
@@ -74,6 +75,26 @@ const isEmpty = (value: unknown): boolean =>
 function wrongLength({ min_length = 0, max_length = LIMITS.input }: Element, value: string): string | undefined {
   if (value.length < Number(min_length)) return `Please enter at least ${Number(min_length)} characters.`
   return value.length > Number(max_length) ? `Please enter no more than ${Number(max_length)} characters.` : undefined
+}
+
+function wrongNumber({ is_decimal_allowed, min_value, max_value }: Element, value: string): string | undefined {
+  if (!/^-?\d+(\.\d+)?$/.test(value)) return "Please enter a number."
+  if (is_decimal_allowed !== true && value.includes(".")) return "Please enter a whole number."
+  if (typeof min_value === "string" && Number(value) < Number(min_value)) return `At least ${min_value}.`
+  return typeof max_value === "string" && Number(value) > Number(max_value) ? `At most ${max_value}.` : undefined
+}
+
+function tooMany({ max_selected_items: most }: Element, count: number): string | undefined {
+  return typeof most === "number" && count > most ? `Please choose at most ${most}.` : undefined
+}
+
+const CHECKS: Record<string, (element: Element, value: string) => string | undefined> = {
+  plain_text_input: wrongLength,
+  number_input: wrongNumber,
+  email_text_input: (_, value) =>
+    /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) ? undefined : "Please enter a valid email address.",
+  url_text_input: (_, value) =>
+    /^https?:\/\//.test(value) && URL.canParse(value) ? undefined : "Please enter a valid URL.",
 }
 
 /** By type of element: its key in a state value, and the property with its initial value. */
@@ -95,12 +116,21 @@ const STATE: Record<string, [key: string, initial: string]> = {
 function stateOf(element: Element, given: unknown): Element {
   const type = String(element["type"])
   const [key, initial] = STATE[type] ?? ["value", "initial_value"]
-  const none = key.endsWith("s") ? [] : null
-  if (given === undefined) return { type, [key]: element[initial] ?? none }
-  if (key === "selected_option") return { type, [key]: optionOf(element, given) ?? none }
-  if (key !== "selected_options") return { type, [key]: given }
-  const chosen = (Array.isArray(given) ? given : [given]).map((it) => optionOf(element, it))
-  return { type, [key]: chosen.filter((it) => it !== undefined) }
+  const said = given === undefined ? element[initial] : chosenOf(element, key, given)
+  return { type, [key]: key === "value" ? inInput(element, said) : (said ?? (key.endsWith("s") ? [] : null)) }
+}
+
+function chosenOf(element: Element, key: string, given: unknown): unknown {
+  if (key === "selected_option") return optionOf(element, given)
+  if (key !== "selected_options") return given
+  return (Array.isArray(given) ? given : [given]).map((it) => optionOf(element, it)).filter((it) => it !== undefined)
+}
+
+/** A text as an input holds it: with line breaks of one kind, or none on a single line; an empty one is no value. */
+function inInput({ multiline }: Element, given: unknown): unknown {
+  if (typeof given !== "string") return given ?? null
+  const text = multiline === true ? given.replace(/\r\n?/g, "\n") : given.replace(/[\r\n]/g, "")
+  return text === "" ? null : text
 }
 
 function optionOf(element: Element, value: unknown): Element | undefined {

@@ -17,7 +17,7 @@ import { drawPassages } from "../text/draw.ts"
 import { readMarkdown } from "../text/markdown.ts"
 import { readRich } from "../text/rich.ts"
 import { confirmed } from "./confirm.ts"
-import { drawInput, type InputElement } from "./inputs.ts"
+import { drawInput, type InputElement, SINGLE } from "./inputs.ts"
 import type { Block } from "../wire.ts"
 import { drawLabel, drawText, type Place } from "./place.ts"
 
@@ -107,8 +107,6 @@ const context = (block: ContextBlock, place: Place): HTMLElement =>
 const actions = (block: ActionsBlock, place: Place): HTMLElement =>
   el("div", { class: "actions" }, ...block.elements.map((element) => drawElement(element, block.block_id ?? "", place)))
 
-const singleControl = ["plain_text_input", "number_input", "static_select"]
-
 function control(block: InputBlock, id: string, place: Place): HTMLElement {
   const blockId = block.block_id ?? ""
   const error = place.errors[blockId]
@@ -117,7 +115,7 @@ function control(block: InputBlock, id: string, place: Place): HTMLElement {
     place,
     block: blockId,
     id,
-    name: singleControl.includes(element.type) ? undefined : block.label.text,
+    name: SINGLE.includes(element.type) ? undefined : block.label.text,
     describedBy: error === undefined && block.hint === undefined ? undefined : `${id}-says`,
     optional: block.optional === true,
     changed: (value, from) => {
@@ -139,7 +137,7 @@ function input(block: InputBlock, place: Place): HTMLElement {
   return el(
     "div",
     { class: "input-block", "data-block": block.block_id },
-    singleControl.includes(block.element.type)
+    SINGLE.includes(block.element.type)
       ? el("label", { for: id, class: "label" }, ...label)
       : el("div", { class: "label" }, ...label),
     control(block, id, place),

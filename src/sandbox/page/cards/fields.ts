@@ -9,6 +9,7 @@ export interface FieldValue {
   value?: string | null
   selected_option?: Option | null
   selected_options?: Option[]
+  selected_date?: string | null
 }
 
 export interface Field {

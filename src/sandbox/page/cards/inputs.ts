@@ -1,6 +1,8 @@
 /** Draws the elements that hold a value, with the browser's own controls. */
 import type {
   Checkboxes,
+  Datepicker,
+  EmailInput,
   MultiStaticSelect,
   NumberInput,
   Option,
@@ -8,12 +10,27 @@ import type {
   PlainTextInput,
   RadioButtons,
   StaticSelect,
+  URLInput,
 } from "@slack/types"
 import { el, on } from "../dom.ts"
 import { type Field, makeField, missing } from "./fields.ts"
 import { drawLabel, type Place } from "./place.ts"
 
-export type InputElement = PlainTextInput | NumberInput | StaticSelect | MultiStaticSelect | RadioButtons | Checkboxes
+export type InputElement =
+  | PlainTextInput
+  | EmailInput
+  | URLInput
+  | NumberInput
+  | Datepicker
+  | StaticSelect
+  | MultiStaticSelect
+  | RadioButtons
+  | Checkboxes
+
+/** Those that are one control, which a label can name. */
+export const SINGLE = [
+  "plain_text_input", "email_text_input", "url_text_input", "number_input", "datepicker", "static_select",
+] // prettier-ignore
 
 export interface Situation {
   place: Place
@@ -67,6 +84,51 @@ function textInput(element: PlainTextInput, at: Situation): HTMLElement {
         if (input.value.trim() === "") return at.optional ? undefined : missing
         return lengthProblem(input.value, element.min_length ?? 0, element.max_length ?? 3000)
       },
+    }),
+  )
+}
+
+/** What Slack checks before it sends an address. */
+const ADDRESSES = {
+  email_text_input: {
+    fits: (text: string) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text),
+    says: "Please enter a valid email address.",
+  },
+  url_text_input: {
+    fits: (text: string) => /^https?:\/\//.test(text) && URL.canParse(text),
+    says: "Please enter a valid URL.",
+  },
+}
+
+function addressInput(element: EmailInput | URLInput, at: Situation): HTMLElement {
+  const shared = { ...attributes(element, at), class: "input", placeholder: element.placeholder?.text }
+  const kind = element.type === "email_text_input" ? "email" : "url"
+  const input = el("input", { ...shared, type: "text", inputmode: kind, autocomplete: "off", spellcheck: "false" })
+  input.value = element.initial_value ?? ""
+  const { fits, says } = ADDRESSES[element.type]
+  return makeField(
+    input,
+    field(element, at, {
+      read: () => ({ type: element.type, value: input.value === "" ? null : input.value }),
+      write: ({ value }) => void (input.value = value ?? ""),
+      problem: () => {
+        if (input.value.trim() === "") return at.optional ? undefined : missing
+        return fits(input.value) ? undefined : says
+      },
+    }),
+  )
+}
+
+function datepicker(element: Datepicker, at: Situation): HTMLElement {
+  const input = el("input", { ...attributes(element, at), class: "input", type: "date" })
+  input.value = element.initial_date ?? ""
+  on(input, { change: () => at.changed(input.value, input) })
+  return makeField(
+    input,
+    field(element, at, {
+      read: () => ({ type: element.type, selected_date: input.value === "" ? null : input.value }),
+      write: ({ selected_date }) => void (input.value = selected_date ?? ""),
+      problem: () => (at.optional || input.value !== "" ? undefined : missing),
     }),
   )
 }
@@ -195,8 +257,13 @@ export function drawInput(element: InputElement, at: Situation): HTMLElement | u
   switch (element.type) {
     case "plain_text_input":
       return textInput(element, at)
+    case "email_text_input":
+    case "url_text_input":
+      return addressInput(element, at)
     case "number_input":
       return numberInput(element, at)
+    case "datepicker":
+      return datepicker(element, at)
     case "static_select":
       return select(element, at)
     case "multi_static_select":
