@@ -4,9 +4,11 @@
  */
 import type { WebClient } from "@slack/web-api"
 import type { Peek, Store } from "../store/store.ts"
+import { decidersOf, openAsks, type Run } from "../core/run.ts"
 import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./show/acts.ts"
 import type { Log } from "./client.ts"
 import { close, deliver, paceKey, type Desk, type Seen } from "./show/deliver.ts"
+import { Names } from "./show/names.ts"
 import { Pace, type Rate } from "./show/pace.ts"
 import { readSlots } from "./show/record.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
@@ -18,6 +20,8 @@ export interface ShowOptions {
   log: Log
   /** Names this process in the lease: one process shows a shard at a time. */
   owner: string
+  /** What runs are started by, with its slash: how things are revoked is said in it. */
+  command?: string
   rates?: Readonly<Record<string, Rate>>
 }
 
@@ -73,6 +77,8 @@ class ShardShow {
   readonly #owner: string
   readonly #desk: Desk
   readonly #pace: Pace
+  readonly #names: Names
+  readonly #command: string
   /** Runs being served, and whether they fell due again meanwhile. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
@@ -86,12 +92,14 @@ class ShardShow {
   #wake: () => void = () => undefined
 
   constructor(options: ShowOptions, shard: number) {
-    const { store, client, log, owner } = options
+    const { store, client, log, owner, command = "/agent" } = options
     this.#store = store
     this.#log = log
     this.#shard = shard
     this.#owner = owner
     this.#pace = new Pace(store, options.rates)
+    this.#names = new Names(client)
+    this.#command = command
     const hold = async (key: string, ms: number): Promise<void> => {
       this.#turns.delete(key)
       await this.#pace.hold(key, ms, await store.now())
@@ -222,7 +230,13 @@ class ShardShow {
     }
     await load(archivedTexts(run, slots))
     await load(neededTexts(run, slots, texts))
-    return missing(run, slots, texts)
+    const names = await this.#names.of(namedIn(run))
+    const around = { names, command: this.#command, quiet: new Set<string>() }
+    const found = missing({ run, slots, texts, around })
+    // Who opted out is looked up only where somebody would be pinged.
+    const quiet = found.pings.length === 0 ? around.quiet : await this.#store.quiet()
+    const isSpared = found.pings.some((id) => quiet.has(id))
+    return isSpared ? missing({ run, slots, texts, around: { ...around, quiet } }) : found
   }
 
   /** The most urgent act that may be done now; or when, and in which class, the first of them may. */
@@ -240,7 +254,7 @@ class ShardShow {
 
   /** When an act may be done; what may be done now has taken its turn. */
   async #possible(seen: Seen, act: Act, lane: Due["class"]): Promise<Possible> {
-    const key = paceKey(seen, act)
+    const key = paceKey(act)
     const after = "slot" in act ? (act.slot.sent.after ?? 0) : 0
     // What brings up to date leaves its place to cards; it comes back in its own class.
     const crowded = act.lane === "rest" && lane === "cards" && this.#restServed >= REST_AT_ONCE
@@ -276,6 +290,17 @@ class ShardShow {
     })
   }
 }
+
+/** Whom the run's messages may name: all who decide about what is open, and the places where that stands. */
+const namedIn = (run: Run): string[] => [
+  ...new Set(
+    openAsks(run).flatMap((ask) => {
+      const { cards, escalate } = ask.rule
+      const channels = [cards, escalate?.channel].filter((channel) => channel !== undefined)
+      return [...decidersOf(ask), ...(escalate?.to ?? []), ...channels]
+    }),
+  ),
+]
 
 /** Waits of a second and more are the tick's matter. */
 const soon = (ms: number): number => (ms < 1000 ? Math.max(ms, 1) : Infinity)

@@ -246,8 +246,9 @@ export async function rig(
 
 export const isCard = (message: Message): boolean => JSON.stringify(message.blocks ?? []).includes("Fingerprint")
 
-/** The action ids of a message's buttons. */
+/** The action ids of a message's buttons, but for the one that every card that waits has: Details. */
 export const buttonsOf = (message: Message | undefined): string[] =>
   (message?.blocks ?? [])
     .filter((block) => block.type === "actions")
     .flatMap((block) => (block["elements"] as { action_id: string }[]).map(({ action_id }) => action_id))
+    .filter((action) => action !== "details")

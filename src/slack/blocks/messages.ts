@@ -104,12 +104,13 @@ function state(run: Run): State {
 const TOGETHER = 7500
 const ELEMENTS = 60
 
-/** The run's last messages: the whole answer in order, as many messages as it takes. The first one pings whoever asked. */
-export function answers(run: Run, { answer }: { answer: string }): Message[] {
+/** The run's last messages: the whole answer in order, as many as it takes. The first one pings whoever asked, unless `mention` is false. */
+export function answers(run: Run, { answer, mention: pings = true }: { answer: string; mention?: boolean }): Message[] {
   const how = run.ended?.how ?? "done"
   const said = markdown(safe(answer).trim())
   const pages = paged(said)
-  const opening: Rich = section([mention(run.requester.user)], " ", ...ending(run, pages.length > 0))
+  const asker = pings ? [mention(run.requester.user)] : words(nameOf(run.requester))
+  const opening: Rich = section(asker, " ", ...ending(run, pages.length > 0))
   const last = Math.max(pages.length, 1)
   return Array.from({ length: last }, (_, index): Message => {
     const page = pages[index] ?? []

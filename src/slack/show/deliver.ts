@@ -11,8 +11,9 @@ import { note } from "../blocks/words.ts"
 import type { Log } from "../client.ts"
 import { wordData, wordOf, type Word } from "../word.ts"
 import type { Act } from "./acts.ts"
+import { readName, THREAD } from "./places.ts"
 import { slotOf, withCopy, type Sent, type Slot, type Slots } from "./record.ts"
-import { findOwn, permalink, post, respond, update, whisper, type Failure, type Sending } from "./send.ts"
+import { findOwn, permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
 import { linkMessage, undeliverable } from "./words.ts"
 
 /** What delivering works with. */
@@ -42,17 +43,20 @@ const BOT_WRONG = 60_000
 const backOff = (n: number): number => Math.min(1000 * 2 ** Math.max(n - 1, 0), 300_000)
 
 /** The kind of call that Slack limits together with this one; undefined when it is limited by nothing. */
-export function paceKey({ run }: Seen, act: Act): string | undefined {
+export function paceKey(act: Act): string | undefined {
   switch (act.do) {
     case "post":
-      return `chat.postMessage:${run.channel}`
+      return `chat.postMessage:${act.to.channel}`
     case "update":
       return "chat.update"
+    case "remove":
+      return "chat.delete"
     case "tell": {
       const door = doorOf(act.word, act.slot)
       if (door === "whisper") return "chat.postEphemeral"
       return door === "message" ? `chat.postMessage:${act.word.user}` : undefined
     }
+    case "link":
     case "mark":
       return undefined
   }
@@ -64,8 +68,12 @@ export function deliver(seen: Seen, act: Act, desk: Desk): Promise<void> {
       return deliverPost(seen, act, desk)
     case "update":
       return deliverUpdate(seen, act, desk)
+    case "remove":
+      return deliverRemoval(seen, act, desk)
     case "tell":
       return deliverWord(seen, act, desk)
+    case "link":
+      return deliverLink(seen, act, desk)
     case "mark":
       return mark(seen.run.id, act.mark, desk)
   }
@@ -84,10 +92,9 @@ const record = (seen: Seen, slot: Slot, sent: Sent, store: Store): Promise<unkno
 type Post = Extract<Act, { do: "post" }>
 
 async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
-  const { slot, content, hash } = act
+  const { slot, content, hash, to } = act
   const { store, client } = desk
   const about = { run: seen.run.id, slot: slot.name }
-  const to = { channel: seen.run.channel, ...(act.thread === undefined ? {} : { thread: act.thread }) }
   const since = slot.sent.since ?? seen.now
   if (slot.sent.tries !== undefined) {
     const own = await findOwn(client, to, about, since)
@@ -106,7 +113,9 @@ async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
   await record(seen, slot, tried, store)
   const sending = await post(client, to, content, about)
   if (sending.kind !== "sent") return postFailed(seen, act, tried, sending, desk)
-  await record(seen, slot, withCopy(slot, { ...sending.place, hash }), store)
+  const { spared } = act
+  const sent = withCopy(slot, { ...sending.place, hash })
+  await record(seen, slot, spared.length === 0 ? sent : { ...sent, spared: [...spared] }, store)
   const stood = markOf(slot)
   // The next look would find it missing too; this way nobody waits for that.
   if (stood !== undefined && !seen.run.ended) await mark(seen.run.id, stood, desk)
@@ -116,7 +125,7 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
   const { slot } = act
   const { store } = desk
   if (failure.kind === "limited") {
-    await desk.hold(paceKey(seen, act) ?? "", failure.retryAfter)
+    await desk.hold(paceKey(act) ?? "", failure.retryAfter)
     return void (await record(seen, slot, slot.sent, store))
   }
   complain(seen, slot, failure, desk)
@@ -125,7 +134,7 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
     case "bot":
       return void (await record(seen, slot, postponed(seen, slot, tried, failure.kind), store))
     case "thread":
-      return lostThread(seen, slot, desk)
+      return lostThread(seen, slot, act.to.thread, desk)
     case "channel":
       return giveUp(seen, slot, failure.error, desk)
     case "content":
@@ -138,17 +147,24 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
 const postponed = ({ now }: Seen, slot: Slot, tried: Sent, why: "unknown" | "bot"): Sent =>
   why === "bot" ? { ...slot.sent, after: now + BOT_WRONG } : { ...tried, after: now + backOff(tried.tries ?? 1) }
 
-/** It will not be posted. Unless it is `this message` alone that Slack refuses, no other of the run will be. */
+/**
+ * It will not be posted. Unless it is `this message` alone that Slack refuses, no other of the run will be; but where
+ * another place than the thread takes none, the thread goes on, and says so.
+ */
 async function giveUp(seen: Seen, slot: Slot, error: string, desk: Desk, what?: "this message"): Promise<void> {
-  await (what === "this message" ? giveUpSlot : giveUpRun)(seen, slot, error, desk)
+  if (readName(slot.name).place === THREAD) {
+    await (what === "this message" ? giveUpSlot : giveUpRun)(seen, slot, error, desk)
+  }
   await record(seen, slot, { ...slot.sent, over: error }, desk.store)
 }
 
-/** The root was deleted: it is posted anew, and the thread goes on there. */
-async function lostThread(seen: Seen, slot: Slot, { store }: Desk): Promise<void> {
-  const root = slotOf(seen.slots, "root")
-  const copies = root.copies.map((copy) => ({ ...copy, dead: true as const }))
-  await record(seen, root, { copies }, store)
+/** The message was deleted below which it belongs: that is posted anew, and the thread goes on there. */
+async function lostThread(seen: Seen, slot: Slot, thread: string | undefined, { store }: Desk): Promise<void> {
+  const firsts = [...seen.slots.values()].filter(({ copies }) => copies.some(({ ts }) => ts === thread))
+  for (const first of firsts) {
+    const copies = first.copies.map((copy) => ({ ...copy, dead: true as const }))
+    await record(seen, first, { copies }, store)
+  }
   await record(seen, slot, { ...slot.sent, after: seen.now + 1000 }, store)
 }
 
@@ -172,6 +188,25 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
   await record(seen, slot, { ...slot.sent, fails, after: seen.now + wait }, store)
 }
 
+// --- removals
+
+async function deliverRemoval(seen: Seen, act: Extract<Act, { do: "remove" }>, desk: Desk): Promise<void> {
+  const { slot, copy } = act
+  const sending = await remove(desk.client, copy)
+  if (sending.kind === "limited") return desk.hold("chat.delete", sending.retryAfter)
+  const fails = (slot.sent.fails ?? 0) + 1
+  if (sending.kind !== "sent") complain(seen, slot, sending, desk)
+  if (sending.kind === "unknown" && fails <= AT_A_DOOR) {
+    return void (await record(seen, slot, { ...slot.sent, fails, after: seen.now + backOff(fails) }, desk.store))
+  }
+  await record(seen, slot, withCopy(slot, { ...copy, dead: true }), desk.store)
+}
+
+async function deliverLink(seen: Seen, { slot, copy }: Extract<Act, { do: "link" }>, desk: Desk): Promise<void> {
+  const link = (await permalink(desk.client, copy)) ?? ""
+  await record(seen, slot, { ...slot.sent, link }, desk.store)
+}
+
 // --- words to one person
 
 type Door = "url" | "whisper" | "message"
@@ -192,7 +227,7 @@ async function deliverWord(seen: Seen, act: Extract<Act, { do: "tell" }>, desk: 
   const sending = await tell(seen, act, desk)
   if (sending.kind === "sent") return void (await record(seen, slot, { done: true }, store))
   if (sending.kind === "limited") {
-    const key = paceKey(seen, act)
+    const key = paceKey(act)
     if (key !== undefined) return desk.hold(key, sending.retryAfter)
     return void (await record(seen, slot, { ...slot.sent, after: seen.now + sending.retryAfter }, store))
   }
@@ -260,9 +295,10 @@ async function giveUpRun(seen: Seen, slot: Slot, error: string, { store }: Desk)
 async function giveUpSlot(seen: Seen, slot: Slot, error: string, desk: Desk): Promise<void> {
   const { run } = seen
   if (slot.name === "root") return giveUpRun(seen, slot, error, desk)
-  // The card says itself that its args can't be read whole, and offers no yes.
-  if (slot.name.startsWith("args:")) return
-  const ask = /^card:(.+)$/s.exec(slot.name)?.[1]
+  const { kind, of } = readName(slot.name)
+  // A card says itself that its args can't be read whole, and offers no yes; notices are a courtesy.
+  if (kind !== "card" && kind !== "end") return
+  const ask = kind === "card" ? of : undefined
   const text = undeliverable(run, error, ask === undefined ? "end" : "card")
   const word: Word = { user: run.requester.user, channel: run.channel, text }
   const owed = { name: `word:${slot.name}`, data: wordData(word) }

@@ -12,11 +12,12 @@ export interface Rate {
 
 /**
  * By method; https://docs.slack.dev/apis/web-api/rate-limits. Posts: about one a second and channel, short bursts
- * allowed. chat.update: 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more.
+ * allowed. chat.update and chat.delete: 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more.
  */
 export const RATES: Readonly<Record<string, Rate>> = {
   "chat.postMessage": { every: 1000, burst: 3 },
   "chat.update": { every: 1100, burst: 5 },
+  "chat.delete": { every: 1200, burst: 5 },
   "chat.postEphemeral": { every: 550, burst: 5 },
 }
 

@@ -3,6 +3,7 @@
  * writes the fields of that record; knows neither what a slot should show nor how it is sent.
  */
 import { isRecord } from "../../core/json.ts"
+import { slotAt } from "./places.ts"
 import type { Place } from "./send.ts"
 
 /** One message in Slack that shows a slot. A lost reply may leave two. */
@@ -28,6 +29,10 @@ export interface Sent {
   door?: number
   /** Slack refused the full form; the minimal one is sent. */
   small?: true
+  /** Whom it would have pinged, had they not opted out by then. */
+  spared?: string[]
+  /** Of the run's first message: its address; empty when Slack did not tell. */
+  link?: string
   /** It will never be shown, and why. */
   over?: string
   /** It stands as it will always stand. */
@@ -69,7 +74,7 @@ export interface Stored {
   owed: ReadonlyMap<string, string>
   /** By slot: a record of ours. */
   sent: ReadonlyMap<string, string>
-  /** Copies that a click told us of: by slot, then by ts. */
+  /** Copies that a click told us of: by slot, then by ts; the value is their channel. */
   copies: ReadonlyMap<string, ReadonlyMap<string, string>>
 }
 
@@ -82,11 +87,17 @@ export function readSlots(stored: Stored, channel: string): Slots {
 function readSlot(stored: Stored, channel: string, name: string): Slot {
   const sent = readSent(stored.sent.get(name) ?? "{}")
   const known = sent.copies ?? []
-  const learnt = [...(stored.copies.get(name)?.keys() ?? [])].map((ts): Copy => ({ channel, ts, hash: "" }))
+  const learnt = [...(stored.copies.get(name) ?? [])].map(([ts, where]): Copy => ({
+    channel: isChannel(where) ? where : channel,
+    ts,
+    hash: "",
+  }))
   const copies = [...known, ...learnt.filter((copy) => !known.some((other) => isSame(other, copy)))]
   const data = stored.owed.get(name)
   return { name, ...(data === undefined ? {} : { data }), sent, copies: copies.filter((copy) => !copy.dead) }
 }
+
+const isChannel = (text: string): boolean => /^[CDG][A-Z0-9]+$/.test(text)
 
 function readSent(text: string): Sent {
   try {
@@ -95,6 +106,24 @@ function readSent(text: string): Sent {
   } catch {
     return {}
   }
+}
+
+/** The address of the message of a slot; undefined while it isn't known. */
+export const linkOfSlot = ({ sent }: Slot): string | undefined => sent.link || undefined
+
+/** The address of a run's thread, by the record of its first message; undefined while it isn't known. */
+export const linkOf = (record: string | undefined): string | undefined => readSent(record ?? "{}").link || undefined
+
+/** The slot that a press on the card of an ask was made on, wherever that stands. */
+export function cardPressed(
+  stored: Pick<Stored, "sent">,
+  ask: string,
+  { channel, user }: { channel?: string; user: string },
+): string {
+  const home = readSent(stored.sent.get("root") ?? "{}").copies?.[0]?.channel
+  const card = `card:${ask}`
+  if (channel === undefined || home === undefined || channel === home) return card
+  return slotAt(channel.startsWith("D") ? user : channel, card)
 }
 
 /** The hash of what a message shows by a record of its slot; undefined when it is unknown, gone or past changing. */

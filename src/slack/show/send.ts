@@ -54,6 +54,14 @@ export function update(client: WebClient, place: Place, content: Message): Promi
   })
 }
 
+/** Takes a message of ours away. */
+export function remove(client: WebClient, place: Place): Promise<Sending> {
+  return attempt(async () => {
+    await client.chat.delete({ channel: place.channel, ts: place.ts })
+    return place
+  })
+}
+
 /** Shows a message to one person in a channel. It is gone when they reload, and nobody can change it. */
 export function whisper(
   client: WebClient,
@@ -197,6 +205,7 @@ const REFUSALS: Record<string, "channel" | "content" | "message" | "thread" | "b
   invalid_arguments: "content",
   message_not_found: "message",
   cant_update_message: "message",
+  cant_delete_message: "message",
   edit_window_closed: "message",
   is_inactive: "message",
   invalid_thread_ts: "thread",

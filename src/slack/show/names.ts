@@ -1,0 +1,107 @@
+/**
+ * What people, user groups and channels are called in Slack, for messages that name somebody without a ping. A courtesy:
+ * what can't be looked up soon goes by its id, and nobody waits for it.
+ */
+import type { WebClient } from "@slack/web-api"
+import type { Names as Known } from "../blocks/notices.ts"
+
+/** How long a name is believed, and how long a lookup that failed is not repeated, ms. */
+const BELIEVED = 3_600_000
+const FAILED = 60_000
+/** How long a message waits for names, ms. */
+const PATIENCE = 1500
+/** Names that are remembered before old ones are cleared out. */
+const REMEMBERED = 2000
+
+interface Entry {
+  /** ms, of a clock that only goes forward. */
+  until: number
+  name?: string
+}
+
+export class Names {
+  readonly #client: WebClient
+  readonly #known = new Map<string, Entry>()
+  readonly #underWay = new Map<string, Promise<void>>()
+
+  constructor(client: WebClient) {
+    this.#client = client
+  }
+
+  /** Names by id, as far as they are known within a moment. Never throws. */
+  async of(ids: readonly string[]): Promise<Known> {
+    const missing = [...new Set(ids)].filter((id) => !this.#believed(id))
+    if (missing.length > 0) {
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, PATIENCE)
+      })
+      await Promise.race([Promise.all(missing.map((id) => this.#lookUp(id))), late])
+      clearTimeout(timer)
+    }
+    return Object.fromEntries(
+      ids.flatMap((id) => {
+        const name = this.#known.get(id)?.name
+        return name === undefined ? [] : [[id, name]]
+      }),
+    )
+  }
+
+  #believed(id: string): boolean {
+    return performance.now() < (this.#known.get(id)?.until ?? 0)
+  }
+
+  /** One lookup at a time of all groups, and of each person and channel. A name that was known stays when it fails. */
+  #lookUp(id: string): Promise<void> {
+    const what = id.startsWith("S") ? "groups" : id
+    const under = this.#underWay.get(what)
+    if (under) return under
+    const lookup = this.#find(id)
+      .then(
+        (found) => {
+          for (const [one, name] of found) this.#note(one, { until: performance.now() + BELIEVED, name })
+        },
+        () => undefined,
+      )
+      .then(() => {
+        const { name } = this.#known.get(id) ?? {}
+        if (!this.#believed(id))
+          this.#note(id, { until: performance.now() + FAILED, ...(name === undefined ? {} : { name }) })
+        this.#underWay.delete(what)
+      })
+    this.#underWay.set(what, lookup)
+    return lookup
+  }
+
+  #note(id: string, entry: Entry): void {
+    this.#known.delete(id)
+    this.#known.set(id, entry)
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > REMEMBERED && oldest !== undefined) this.#known.delete(oldest)
+  }
+
+  async #find(id: string): Promise<[string, string][]> {
+    switch (id.charAt(0)) {
+      case "S": {
+        const { usergroups = [] } = await this.#client.usergroups.list()
+        return usergroups.flatMap((group) => pair(group.id, group.handle && `@${group.handle}`))
+      }
+      case "U":
+      case "W": {
+        const { user } = await this.#client.users.info({ user: id })
+        const names = [user?.profile?.display_name, user?.real_name, user?.name]
+        return pair(
+          id,
+          names.find((name) => name !== undefined && name.trim() !== ""),
+        )
+      }
+      default: {
+        const { channel } = await this.#client.conversations.info({ channel: id })
+        return pair(id, channel?.name && `#${channel.name}`)
+      }
+    }
+  }
+}
+
+const pair = (id: string | undefined, name: string | undefined): [string, string][] =>
+  id === undefined || name === undefined || name === "" ? [] : [[id, name]]

@@ -1,0 +1,80 @@
+/**
+ * Where else than in its run's thread the card of an ask stands, and where each of those who are asked is pinged. Pure
+ * functions of the stored ask; what Slack lets us post is not known here.
+ */
+import type { Principal } from "../../core/policy.ts"
+import type { Ask, Run } from "../../core/run.ts"
+
+/** The run's own thread; every other place is the id of a channel, or of a person for their direct messages. */
+export const THREAD = ""
+
+/** What a slot is called at a place. */
+export const slotAt = (place: string, name: string): string => (place === THREAD ? name : `@${place}/${name}`)
+
+/** The other way round; `of` is what follows the kind: most often the id of an ask. */
+export function readName(name: string): { place: string; kind: string; of: string } {
+  const [, place = THREAD, rest = name] = /^@([A-Z0-9]+)\/(.*)$/su.exec(name) ?? []
+  const colon = rest.indexOf(":")
+  return colon === -1 ? { place, kind: rest, of: "" } : { place, kind: rest.slice(0, colon), of: rest.slice(colon + 1) }
+}
+
+/** The most people who get the card of one ask as a direct message. */
+const DIRECT = 5
+
+export const isPerson = (place: string): boolean => /^[UW]/.test(place)
+
+/** Those whom the card asks from the beginning: the requester among them only where they may say yes. */
+export function askedBy({ requester }: Run, { rule }: Ask): Principal[] {
+  if (rule.selfApproval === "confirm") return [requester.user]
+  return rule.selfApproval ? rule.approvers : rule.approvers.filter((id) => id !== requester.user)
+}
+
+const directly = (run: Run, ask: Ask): Principal[] =>
+  ask.rule.notify === "dm" ? askedBy(run, ask).filter(isPerson).slice(0, DIRECT) : []
+
+/** The other places where the card of an open ask stands. */
+export function placesOf(run: Run, ask: Ask): string[] {
+  const { cards, escalate } = ask.rule
+  const others = askedBy(run, ask).some((id) => id !== run.requester.user)
+  const later = calledBy(ask).length === 0 ? undefined : escalate?.channel
+  const places = [others ? cards : undefined, later, ...directly(run, ask)]
+  return [...new Set(places.filter((place) => place !== undefined && place !== run.channel))] as string[]
+}
+
+/** Where those are called who may decide as well after the escalation. */
+export function calledTo(run: Run, { rule }: Ask): string {
+  const channel = rule.escalate?.channel
+  return channel === undefined || channel === run.channel ? THREAD : channel
+}
+
+/** Who may decide as well by now. */
+export const calledBy = ({ rule, escalated }: Ask): Principal[] =>
+  escalated === undefined || rule.selfApproval === "confirm" ? [] : (rule.escalate?.to ?? [])
+
+/** Whether the card comes to that place for their sake, so that it calls them itself. */
+export const comesWithCard = (run: Run, ask: Ask): boolean => {
+  const place = calledTo(run, ask)
+  return place !== THREAD && place !== ask.rule.cards
+}
+
+/** Where somebody who is asked is pinged. */
+export function placeFor(run: Run, ask: Ask, id: Principal): string {
+  const { cards } = ask.rule
+  if (directly(run, ask).includes(id)) return id
+  if (id === run.requester.user) return THREAD
+  if (!askedBy(run, ask).includes(id)) return calledTo(run, ask)
+  return cards === undefined || cards === run.channel ? THREAD : cards
+}
+
+/** Everybody who is asked now and has not said yes. */
+export function waitedFor(run: Run, ask: Ask): Principal[] {
+  const voted = new Set((ask.votes ?? []).map(({ by }) => by.user))
+  return [...new Set([...askedBy(run, ask), ...calledBy(ask)])].filter((id) => !voted.has(id))
+}
+
+/** Whom the card of an ask pings by being posted at a place. */
+export function pingedBy(run: Run, ask: Ask, place: string): Principal[] {
+  if (ask.rule.notify === "none") return []
+  const called = comesWithCard(run, ask) ? calledBy(ask) : []
+  return [...new Set([...askedBy(run, ask), ...called])].filter((id) => placeFor(run, ask, id) === place)
+}

@@ -1,0 +1,75 @@
+/**
+ * What every message that should stand in Slack is described by, and what it is made from. Knows none in particular.
+ */
+import { canonical, sha256 } from "../../core/digest.ts"
+import type { Ask, Run } from "../../core/run.ts"
+import type { Message } from "../blocks/limits.ts"
+import type { Names } from "../blocks/notices.ts"
+import type { Slot, Slots } from "./record.ts"
+
+/** cards: people wait for it · rest: it brings up to date what stands. */
+export type Lane = "cards" | "rest"
+
+/** The texts of a run by field name, as far as they were loaded. */
+export type Texts = ReadonlyMap<string, string>
+
+/** What messages say beside the run. */
+export interface Around {
+  names: Names
+  /** Who wants no pings, by id. */
+  quiet: ReadonlySet<string>
+  /** The command, with its slash. */
+  command: string
+}
+
+/** Everything that messages are made from. */
+export interface Scene {
+  run: Run
+  slots: Slots
+  texts: Texts
+  around: Around
+}
+
+export interface Target {
+  channel: string
+  thread?: string
+}
+
+/** A message that should stand. */
+export interface Wanted {
+  slot: Slot
+  lane: Lane
+  to: Target
+  content: Message
+  /** It will never look different. */
+  final: boolean
+  /** It follows the run after it was posted. */
+  changes: boolean
+  /** Whom it would ping, before anybody opted out; only of messages that are yet to be posted. */
+  pings?: readonly string[]
+  /** Those of them who opted out. */
+  spared?: readonly string[]
+  /** People wait for its next change. */
+  urgent?: boolean
+}
+
+/** An ask whose cards are to be looked at, and whether its turn is over (then it never changes again). */
+export interface Shown {
+  ask: Ask
+  archived: boolean
+}
+
+/** What a message shows, in short. */
+export const hashOf = (content: Message): string => sha256(canonical(content)).slice(0, 16)
+
+/** What Slack refused in full goes as its one sentence. */
+export const fitting = (slot: Slot, content: Message): Message =>
+  slot.sent.small
+    ? {
+        text: content.text,
+        // The text is escaped already; as plain text Slack reads those three escapes and nothing else.
+        blocks: [{ type: "section", text: { type: "plain_text", text: content.text, emoji: false } }],
+      }
+    : content
+
+export const turnOf = (ask: Pick<Ask, "call">): string => ask.call.split(".", 1)[0] ?? ""
