@@ -2,10 +2,11 @@
  * What is decided about, as it is shown: masked, nothing hidden, whole. Says which part of it is too long for a card.
  */
 import { canonical } from "../../core/digest.ts"
-import { mask } from "../../core/mask.ts"
+import { ruleOf } from "../../core/run.ts"
+import { MASKED, shownArgs, shownBeside, type Masked } from "../../core/mask.ts"
 import type { CardView } from "./card.ts"
 import { exactly } from "./rich.ts"
-import { cautions, cost, visible, visibleJson } from "./text.ts"
+import { cautions, cost, UNSEEN, visible, visibleEnds, visibleJson } from "./text.ts"
 
 export interface Part {
   title: string
@@ -33,26 +34,40 @@ export const isLong = (part: Part): boolean => part.long
 /** In the order in which it is shown. The prompt of a guard or a doubt is our own, and the card's title says it. */
 export function material(view: CardView): Part[] {
   const { ask, request } = view
-  const parts = [part("Arguments", view.args, { exact: true, room: 2400 })]
-  if (ask.from !== "tool") return parts
+  const args = part(view, "Arguments", view.args, { exact: true, room: 2400 })
+  if (ask.from !== "tool") return [args]
   const { schema: _schema, path: _path, ...data } = request.data ?? {}
   const asked =
-    request.prompt.trim() === "" ? [] : [part("The tool asks", request.prompt, { exact: false, room: 3200 })]
-  const address = request.url === undefined ? [] : [link(request.url)]
+    request.prompt.trim() === "" ? [] : [part(view, "The tool asks", request.prompt, { exact: false, room: 3200 })]
+  // Where somebody signs in is shown to them alone.
+  const address = request.url === undefined || request.kind === "authorization" ? [] : [link(view, request.url)]
   const details =
-    Object.keys(data).length === 0 ? [] : [part("Details from the tool", canonical(data), { exact: true, room: 1000 })]
-  return [...asked, ...address, ...details, ...parts]
+    Object.keys(data).length === 0
+      ? []
+      : [part(view, "Details from the tool", canonical(data), { exact: true, room: 1000 })]
+  return [...asked, ...address, ...details, args]
 }
+
+/** Text that goes with a call, as anybody may see it: without what is masked in its args. */
+export const beside = ({ ask, args }: Pick<CardView, "ask" | "args">, text: string): string =>
+  shownBeside(text, args, ruleOf(ask).mask).text
 
 /** Texts of so many characters are looked at once, not each time that a message of their run is: it takes a while. */
 const LONG = 4000
 const KEPT = 32
 const kept = new Map<string, Part>()
 
-function part(title: string, raw: string, how: { exact: boolean; room: number }): Part {
-  if (raw.length < LONG) return made(title, raw, how)
-  const key = `${title}\n${String(how.exact)}\n${how.room}\n${raw}`
-  const one = kept.get(key) ?? made(title, raw, how)
+interface How {
+  exact: boolean
+  room: number
+}
+
+function part({ ask, args }: CardView, title: string, raw: string, how: How): Part {
+  const paths = ruleOf(ask).mask ?? []
+  const make = (): Part => made(title, raw, how, raw === args ? shownArgs(raw, paths) : shownBeside(raw, args, paths))
+  if (raw.length < LONG) return make()
+  const key = JSON.stringify([title, how.exact, how.room, paths, raw, paths.length === 0 ? "" : args])
+  const one = kept.get(key) ?? make()
   kept.delete(key)
   kept.set(key, one)
   const [oldest] = kept.keys()
@@ -60,16 +75,15 @@ function part(title: string, raw: string, how: { exact: boolean; room: number })
   return one
 }
 
-function made(title: string, raw: string, how: { exact: boolean; room: number }): Part {
-  const { text: seen, count } = mask(raw)
-  const text = how.exact ? visibleJson(seen) : visible(seen)
+function made(title: string, raw: string, how: How, { text: seen, count, loose }: Masked): Part {
+  const text = how.exact ? visibleJson(seen) : visibleEnds(visible(seen))
   let pieces: Part["pieces"] | undefined
   return {
     title,
     raw,
     text,
     masked: count,
-    warnings: cautions(raw, text),
+    warnings: warningsOf(seen, text, how.exact, { count, loose }),
     long: cost(text) > how.room,
     get pieces() {
       return (pieces ??= exactly(text).elements)
@@ -78,14 +92,43 @@ function made(title: string, raw: string, how: { exact: boolean; room: number })
   }
 }
 
+/** Masks count as one word there: what is warned of may go on behind one. A warning repeats no secret. */
+function warningsOf(seen: string, text: string, exact: boolean, masks: Pick<Masked, "count" | "loose">): string[] {
+  const [plain, shown] = [seen, text].map((one) => one.replaceAll(MASKED, "masked"))
+  const controls = exact && CONTROL.test(text) ? [UNSEEN] : []
+  return [...new Set([...controls, ...cautions(plain ?? "", shown ?? ""), ...masking(seen, masks)])]
+}
+
+/** JSON's own escape of a character that can't be seen, not the letters of one. */
+const CONTROL = /(?<!\\)(?:\\\\)*\\(?:u[\da-f]{4}|[bf])/
+
+/** What a mask might hide, and what only looks like one. */
+function masking(seen: string, { count, loose }: Pick<Masked, "count" | "loose">): string[] {
+  const found: string[] = []
+  if (loose > 0)
+    found.push(
+      "A masked value has blanks or signs in it, and a command could hide there: have it shown before you agree.",
+    )
+  if ([...seen.matchAll(MASKED)].length > count)
+    found.push("Words in brackets look like a masked value and are none: they are what the call gets.")
+  return found
+}
+
 /** The whole address, as a link only where the link can be just that: https, and nothing in it masked. */
-function link(raw: string): Part {
+function link(view: CardView, raw: string): Part {
   const url = new URL(raw)
-  const one = part("Address to open", url.href, { exact: true, room: 700 })
+  const one = part(view, "Address to open", url.href, { exact: true, room: 700 })
   const safe = url.protocol === "https:" && one.masked === 0 && one.text === url.href && !isLong(one)
   const plain =
     url.protocol === "https:"
       ? []
       : ["The address is not encrypted (http): others may read or change what passes there."]
-  return { ...one, raw, warnings: [...cautions(raw, one.text), ...plain], ...(safe ? { url: url.href } : {}) }
+  // As an address it is written, its host is the real one already.
+  const posing = warningsOf(beside(view, raw), one.text, false, { count: 1, loose: 0 })
+  return {
+    ...one,
+    raw,
+    warnings: [...new Set([...posing, ...one.warnings]), ...plain],
+    ...(safe ? { url: url.href } : {}),
+  }
 }

@@ -2,6 +2,7 @@
  * Foreign text on its way to a screen: nothing in it may hide, pose as something else or be cut without a word.
  * Knows Unicode and Slack's escaping; builds no blocks.
  */
+import { MASKED } from "../../core/mask.ts"
 
 /** `&`, `<` and `>` as Slack's entities: for mrkdwn and fallback texts, never for plain_text or rich_text. */
 export const escape = (text: string): string =>
@@ -31,14 +32,14 @@ const JOINING = [
 ]
   .map((script) => String.raw`\p{Script=${script}}`)
   .join("")
-const UNSEEN = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⠀`
+const INVISIBLE = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⠀`
 
 /** Invisible characters where they belong: inside an emoji, between joining letters; else such a character itself. */
 const HIDDEN = new RegExp(
   `(?=[^ -~])(?:${[
     String.raw`(?<emoji>\p{RGI_Emoji})`,
     String.raw`(?<join>(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F|(?<=[0-9#*])\uFE0F(?=\u20E3)|(?<=[${JOINING}\p{M}])[\u200C\u200D](?=[${JOINING}]))`,
-    `[${UNSEEN}]`,
+    `[${INVISIBLE}]`,
   ].join("|")})`,
   "gv",
 )
@@ -65,6 +66,10 @@ export const visible = (text: string): string =>
 /** JSON text: the same as `\u202e`, odd spaces too, so that what is shown is still the same JSON value. */
 export const visibleJson = (json: string): string => shown(json, quoted).replace(/(?! )\p{Zs}/gu, quoted)
 
+/** Blanks at the end of a line, which nobody would see there, as `\u{20}`. */
+export const visibleEnds = (text: string): string =>
+  text.replace(/(?<![\t\p{Zs}])[\t\p{Zs}]+(?=\n|$)/gu, (blanks) => Array.from(blanks, braced).join(""))
+
 /** Prose on one line: a line break shows as ⏎. */
 export const oneLine = (text: string): string =>
   visible(text.trim())
@@ -73,7 +78,7 @@ export const oneLine = (text: string): string =>
 
 /** What must not be torn apart: an escape, a mask, an emoji, a letter with its marks. */
 const UNIT = new RegExp(
-  String.raw`\\u\{[\da-f]+\}|(?:\\u[dD][89abAB][\da-f]{2})\\u[\da-f]{4}|\\u[\da-f]{4}|\\.|«masked»|\p{RGI_Emoji}|[^]\p{M}{0,8}`,
+  String.raw`\\u\{[\da-f]+\}|(?:\\u[dD][89abAB][\da-f]{2})\\u[\da-f]{4}|\\u[\da-f]{4}|\\.|${MASKED.source}|\p{RGI_Emoji}|[^]\p{M}{0,8}`,
   "gv",
 )
 
@@ -84,7 +89,7 @@ export function chunks(text: string, max: number, soft = false): string[] {
   const pieces: string[] = []
   let piece = ""
   let spent = 0
-  for (const [unit] of text.matchAll(UNIT)) {
+  for (const unit of units(text, max)) {
     const price = PLAIN.test(unit) ? 1 : cost(unit)
     if (spent + price > max && piece !== "") {
       const end = soft ? softEnd(piece) : piece.length
@@ -96,6 +101,14 @@ export function chunks(text: string, max: number, soft = false): string[] {
     spent += price
   }
   return piece === "" ? pieces : [...pieces, piece]
+}
+
+/** What has no room as a whole is taken character by character. */
+function* units(text: string, max: number): Generator<string, void, undefined> {
+  for (const [unit] of text.matchAll(UNIT)) {
+    if (unit.length * 6 > max && cost(unit) > max) yield* unit
+    else yield unit
+  }
 }
 
 function softEnd(piece: string): number {
@@ -126,14 +139,20 @@ const WORD = /[\p{L}\p{M}]{2,}/gu
 const LATIN = /\p{Script=Latin}/u
 /** Letters of other alphabets that pass for Latin ones, where they stand among Latin ones. */
 const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Cherokee}\p{Script=Armenian}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικ]/u
-const POSING = /[\uFF21-\uFF3A\uFF41-\uFF5A\u{1D400}-\u{1D7FF}]/u
-const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
+const POSING = /[\uFF10-\uFF19\uFF21-\uFF3A\uFF41-\uFF5A\u2160-\u217F\u212F\u2113\u{1D400}-\u{1D7FF}]/u
+const RIGHT_TO_LEFT = new RegExp(
+  `[${["Arab", "Hebr", "Syrc", "Thaa", "Nkoo", "Mand", "Samr", "Adlm", "Rohg", "Mend", "Yezi"].map((script) => String.raw`\p{Script=${script}}`).join("")}]`,
+  "u",
+)
+/** So many blanks in a row may push what follows them out of sight. */
+const GAP = /[\t\p{Zs}]{40}/u
+
+export const UNSEEN = "It has characters that can't be seen; they are written as \\u… here."
 
 /** What a reader should be warned of before trusting their eyes, as whole sentences. `shown` is the text as it is shown. */
 export function cautions(text: string, shown: string): string[] {
   const found: string[] = []
-  if (ESCAPE.test(shown) && shown !== text)
-    found.push("It has characters that can't be seen; they are written as \\u… here.")
+  if (ESCAPE.test(shown) && shown !== text) found.push(UNSEEN)
   const posing = hosts(text)
   // What stands before an @ may be a password: it is not repeated here, where nothing masks it.
   const named = posing.map(({ host, real }) => `“${oneLine(host.replace(/^.*@/su, "…@"))}” is really the host ${real}.`)
@@ -144,6 +163,7 @@ export function cautions(text: string, shown: string): string[] {
   if (POSING.test(text)) found.push("It has letters that only look like ordinary Latin letters.")
   if (RIGHT_TO_LEFT.test(text))
     found.push("It has right-to-left text: parts of a line may stand in another order than they run.")
+  if (GAP.test(text)) found.push("It has long runs of blanks: read what comes after them as well.")
   return found
 }
 
@@ -154,11 +174,15 @@ const unique = (texts: string[]): string[] => [...new Set(texts)].slice(0, MAX_N
 function hosts(text: string): { host: string; real: string }[] {
   return [...text.matchAll(HOST)].flatMap(([whole, authority]) => {
     const host = authority ?? whole
-    const posing =
-      authority === undefined ? /[^\0-\x7F]/.test(host) && /\.[A-Za-z]{2,63}$/.test(host) : /[^\0-\x7F]|@/.test(host)
-    const real = posing ? hostOf(host) : undefined
-    return real === undefined || real === host ? [] : [{ host, real }]
+    const real = posesAsHost(host, authority !== undefined) ? hostOf(host) : undefined
+    return real === undefined || real === host.replace(/:\d{1,5}$/, "") ? [] : [{ host, real }]
   })
+}
+
+/** Whether it may say another host than it seems to: foreign letters, a name before an @, escapes, an address as a number. */
+function posesAsHost(host: string, addressed: boolean): boolean {
+  if (!addressed) return /[^\0-\x7F]/.test(host) && /\.[A-Za-z]{2,63}$/.test(host)
+  return /[^\0-\x7F]|[@%]/.test(host) || /^(?:0x[\da-f]*|\d+)(?:\.(?:0x[\da-f]*|\d+)){0,3}\.?(?::\d{1,5})?$/i.test(host)
 }
 
 function hostOf(authority: string): string | undefined {
