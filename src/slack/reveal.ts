@@ -60,6 +60,9 @@ export async function reveal(
   if (outcome === "gone") return { said: { about: "stale" }, told: false }
   if (why !== undefined) return { said: { about: "reveal", why }, told }
   const { request, args } = await textsOf(front, ref.run, ask)
-  const asked = ask.from === "tool" ? `\n\nThe tool's request:\n${visibleJson(JSON.stringify(request))}` : ""
+  // Where to sign in is for whoever asked for the run alone, in a window of its own.
+  const { url, ...rest } = request
+  const shown = ask.kind === "authorization" || url === undefined ? rest : request
+  const asked = ask.from === "tool" ? `\n\nThe tool's request:\n${visibleJson(JSON.stringify(shown))}` : ""
   return { text: `${visibleJson(args)}${asked}` }
 }

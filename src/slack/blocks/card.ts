@@ -27,7 +27,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+import { cautions, clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
 import { mask, shownArgs } from "../../core/mask.ts"
 
 export interface CardView {
@@ -68,6 +68,7 @@ export function card(view: CardView): Message {
   if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled)), ...reasonOf(view)))
   if (ask.from === "doubt" && !ask.settled) blocks.push(...doubtful(view))
   blocks.push(...risk(view), ...changes(view), ...parts.map((part) => shownPart(part, view)))
+  blocks.push(...signingIn(view))
   const warned = cautionsOf(parts)
   if (warned) blocks.push(warned)
   blocks.push(...reasons(view), rich(facts(view)))
@@ -191,6 +192,23 @@ const list = (items: RichTextElement[][][]): Rich => ({
   style: "bullet",
   elements: items.map((parts) => section(...parts)),
 })
+
+/** Where somebody is to sign in, as far as everybody may know. */
+function signingIn({ run, ask, request }: CardView): KnownBlock[] {
+  if (ask.settled || ask.from !== "tool" || ask.kind !== "authorization" || request.url === undefined) return []
+  const host = URL.canParse(request.url) ? new URL(request.url).host : "an address that can't be read"
+  const odd = cautions(request.url, request.url).map((warning) => `\n• ${clip(visible(warning), 300)}`)
+  return [
+    rich(
+      section(
+        bold("Sign in at "),
+        code(clip(oneLine(host), 300)),
+        `. The address is shown to ${nameOf(run.requester)} alone, by Open sign-in. Opening it answers nothing; whether it was done is checked by the tool.`,
+        ...odd,
+      ),
+    ),
+  ]
+}
 
 /** What a call does, as the tool's author declares it. */
 const EFFECTS: Record<Call["effects"], string> = {

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { canonical } from "../../../src/core/digest.ts"
-import type { Ask, Settled } from "../../../src/core/run.ts"
+import type { Rule } from "../../../src/core/policy.ts"
+import type { Ask, Run, Settled } from "../../../src/core/run.ts"
 import { argsMessages, card, minimal, type CardView } from "../../../src/slack/blocks/card.ts"
 import { fits, type Message } from "../../../src/slack/blocks/limits.ts"
 import { until } from "../../../src/slack/blocks/rich.ts"
@@ -10,8 +11,11 @@ import { visibleJson } from "../../../src/slack/blocks/text.ts"
 import { checkBlocks } from "../../../src/sandbox/validate.ts"
 import { ATTACKS, hostile, live, nodes, readable } from "./hostile.ts"
 
-const idsOf = (message: Message): unknown[] =>
+const everyId = (message: Message): unknown[] =>
   nodes(message.blocks).flatMap((node) => (node.type === "button" ? [node["action_id"]] : []))
+/** But for Details, which every card that waits has. */
+const idsOf = (message: Message): unknown[] => everyId(message).filter((id) => id !== "details")
+const ruled = (rule: Partial<Rule>): Partial<Ask> => ({ rule: { ...sampleView().ask.rule, ...rule } })
 const json = (args: unknown): string => canonical(args)
 const preformatted = (message: Message): string =>
   nodes(message.blocks)
@@ -45,7 +49,7 @@ describe("the args", () => {
     const args = json({ command: attack })
     const message = card(sampleView({ args }))
     expect(JSON.parse(preformatted(message))).toEqual({ command: attack })
-    expect(live(message).map((node) => node.type)).toEqual(["date", "button", "button"])
+    expect(live(message).map((node) => node.type)).toEqual(["date", "button", "button", "button"])
   })
 
   test("of a long call are looked at once, however often its messages are rendered", () => {
@@ -195,7 +199,7 @@ describe("whatever the texts", () => {
               ]
             : [],
         )
-        const offersYes = idsOf(message).some((id) => id !== "decline" && id !== "reveal" && id !== "failed")
+        const offersYes = idsOf(message).some((id) => !["decline", "reveal", "failed"].includes(String(id)))
         const inThread = argsMessages(made)
         if (offersYes) expect(inThread.length === 0 || it.posted).toBe(true)
         if (it.done !== undefined) expect(idsOf(message)).toEqual([])
@@ -288,11 +292,52 @@ describe("what can be pressed", () => {
   test.each<[string, CardView, string[]]>([
     ["an approval", sampleView(), ["approve", "decline"]],
     ["a tool's approval", asking("approval"), ["approve", "decline"]],
-    ["a sign-in", asking("authorization", { url: "https://login.example" }), ["approve", "decline"]],
+    ["a sign-in", asking("authorization", { url: "https://login.example" }), ["sign-in", "approve", "decline"]],
     ["a question", asking("question"), ["answer", "decline"]],
     ["an input", asking("input"), ["answer", "decline"]],
     ["any other kind", asking("handshake"), ["approve", "decline"]],
-    ["an answer in fields", asking("input", { data: { schema: { type: "object", properties: {} } } }), ["decline"]],
+    [
+      "an answer in fields",
+      asking("input", { data: { schema: { type: "object", properties: {} } } }),
+      ["answer", "decline"],
+    ],
+    ["calls to relay", asking("tool_call"), ["decline"]],
+    [
+      "a rule that wants reasons",
+      sampleView({}, ruled({ reason: { approve: "optional", decline: "required" } })),
+      ["approve:why", "decline:why"],
+    ],
+    [
+      "a rule that wants one of a no",
+      sampleView({}, ruled({ reason: { decline: "optional" } })),
+      ["approve", "decline:why"],
+    ],
+    [
+      "a doubt that wants reasons",
+      sampleView(
+        {},
+        { from: "doubt", ...ruled({ reason: { approve: "required", decline: "required" } }) },
+        { kind: "doubt" },
+      ),
+      ["done:why", "again:why", "failed:why"],
+    ],
+    ["a rule with a grant", sampleView({}, ruled({ grant: { for: 3_600_000 } })), ["approve", "grant", "decline"]],
+    [
+      "a grant where several decide",
+      sampleView({}, ruled({ grant: { for: 3_600_000 }, quorum: 2 })),
+      ["approve", "decline"],
+    ],
+    ["a rule with edits", sampleView({}, ruled({ edit: { by: "approvers" } })), ["approve", "edit", "decline"]],
+    [
+      "args that no form holds",
+      sampleView({ editable: false }, ruled({ edit: { by: "approvers" } })),
+      ["approve", "decline"],
+    ],
+    [
+      "edits of a tool's own question",
+      sampleView({}, { from: "tool", ...ruled({ edit: { by: "approvers" } }) }),
+      ["approve", "decline"],
+    ],
     ["a guard whatever its kind", sampleView({}, { from: "guard" }, { kind: "input" }), ["approve", "decline"]],
     ["a doubt", sampleView({}, { from: "doubt" }, { kind: "doubt" }), ["done", "again", "failed"]],
     ["anything while paused", sampleView({ paused: true }), ["decline"]],
@@ -313,18 +358,121 @@ describe("what can be pressed", () => {
     const buttons = nodes(card(sampleView({ args: '{"password":"x1"}' })).blocks).filter(
       ({ type }) => type === "button",
     )
-    expect(buttons).toHaveLength(3)
+    expect(buttons).toHaveLength(4)
     for (const button of buttons) expect(button["accessibility_label"]).toMatch(/: restart$/)
   })
 
-  test("no button opens an address", () => {
-    const message = card(asking("authorization", { url: "https://login.example" }))
-    expect(nodes(message.blocks).filter((node) => node.type === "button" && "url" in node)).toEqual([])
+  test("nothing opens the address of a sign-in, or tells more of it than the host", () => {
+    const message = card(asking("authorization", { url: "https://login.example/device?flow=42" }))
+    expect(nodes(message.blocks).filter((node) => "url" in node)).toEqual([])
+    expect(JSON.stringify(message)).not.toContain("flow")
+    expect(readable(message)).toContain("Sign in at login.example. The address is shown to Ana Ruiz (U0ANA) alone")
+  })
+})
+
+describe("several who decide", () => {
+  const AT = Date.UTC(2026, 10, 29, 11, 33)
+  const vote = (user: string, name: string) => ({ by: { team: "T0HOME", user, name }, at: AT, cause: user })
+  const voted = (change: Partial<Ask> = {}) => card(sampleView({}, { ...ruled({ quorum: 3 }), ...change }))
+
+  test("are counted, named and waited for, on the card and in its sentence", () => {
+    expect(readable(voted())).toContain("Approved by 0 of 3 nobody yet. 3 more people must approve; one decline")
+    const two = voted({ votes: [vote("U0BEN", "Ben"), vote("U0CID", "Cid")] })
+    expect(readable(two)).toMatch(
+      /Approved by 2 of 3 Ben \(U0BEN\) .*11:33 UTC\), Cid \(U0CID\) .*One more person must/,
+    )
+    expect(two.text).toContain("Approved by 2 of 3.")
+    expect(fits(two)).toEqual([])
+  })
+
+  test("are all named when it is settled", () => {
+    const votes = [vote("U0CID", "Cid"), vote("U0BEN", "Ben")]
+    expect(readable(voted({ votes, ...settled() }))).toContain("Approved by Cid (U0CID) and Ben (U0BEN), ")
+    expect(readable(voted({ votes, ...settled({ ok: false, reason: "declined" }) }))).toContain(
+      "Declined by Ben (U0BEN), ",
+    )
+  })
+
+  test("from several lists, and those brought in later, are said", () => {
+    const rule = ruled({ also: [["C0LEGAL"]], escalate: { after: 60_000, to: ["S0LEADS"] } })
+    expect(readable(card(sampleView({}, rule)))).toContain("; who must also be one of members of channel C0LEGAL;")
+    expect(readable(card(sampleView({}, rule)))).not.toContain("LEADS")
+    expect(readable(card(sampleView({}, { ...rule, escalated: AT })))).toMatch(/Brought in .*: user group S0LEADS/)
+  })
+})
+
+describe("what was said and changed", () => {
+  test("the reason stands on a settled card, as a quote, masked", () => {
+    const note = "not now: *freeze* until Monday, password=hunter2 <!channel>"
+    const message = card(sampleView({ note }, settled({ ok: false, reason: "declined" })))
+    expect(readable(message)).toContain("Reason, in the words of Ben (U0BEN):")
+    expect(readable(message)).toContain("*freeze* until Monday")
+    expect(JSON.stringify(message)).not.toContain("hunter2")
+    expect(live(message).map(({ type }) => type)).toEqual(["date"])
+  })
+
+  test("an edited card says what was what, and by whom", () => {
+    const editors = [{ team: "T0HOME", user: "U0BEN", name: "Ben" }]
+    const before = json({ env: "prod", note: "a", keep: [1] })
+    const args = json({ env: "staging", count: 0, keep: [1] })
+    const message = card(sampleView({ before, args }, { version: 2, edit: 1, editors }))
+    expect(readable(message)).toContain("Changed by Ben (U0BEN), since the agent asked (now version 2)")
+    expect(readable(message)).toContain('env: "prod"  →  "staging"')
+    expect(readable(message)).toContain('note: "a"  →  (not there)')
+    expect(readable(message)).toContain("count: (not there)  →  0")
+    expect(readable(message)).not.toContain("keep:")
+    expect(preformatted(message)).toBe(args)
+  })
+
+  test("a masked value that was changed is a change, and stays masked", () => {
+    const [before, args] = ["hunter2", "hunter3"].map((password) => json({ password }))
+    const message = card(sampleView({ before: before ?? "", args: args ?? "" }, { version: 2, edit: 1, editors: [] }))
+    expect(readable(message)).toContain("password: ")
+    expect(JSON.stringify(message)).not.toContain("hunter")
+  })
+})
+
+describe("at a glance", () => {
+  const call = (change: object): Run => ({
+    ...sampleRun,
+    calls: [{ id: "1.1", ref: "c", tool: "restart", effects: "once", digest: "", state: "asked", ...change }],
+  })
+
+  test.each([
+    [{ effects: "none" }, "Read-only: it changes nothing."],
+    [{ effects: "repeatable" }, "Has effects. Running it twice"],
+    [{ effects: "once" }, "Has effects. (As the tool declares.)"],
+    [{ effects: "once", destructive: true }, "⚠ Destructive: what it does may not be undone. (As the tool declares.)"],
+  ])("%j: %s", (change, words) => {
+    expect(readable(card(sampleView({ run: call(change) })))).toContain(words)
+  })
+
+  test("a doubt says what each choice will do", () => {
+    const text = readable(card(sampleView({}, { from: "doubt" }, { kind: "doubt" })))
+    for (const words of [
+      "It was done: it is not run again",
+      "what it did before may happen twice",
+      "It failed: it is not",
+    ])
+      expect(text).toContain(words)
+  })
+
+  test("a grant says on its button and before it counts what is granted", () => {
+    const grant = { for: 3_600_000, same: ["env", "service"] }
+    const found = nodes(card(sampleView({}, ruled({ grant }))).blocks).find((node) => node["action_id"] === "grant")
+    expect(found?.["text"]).toMatchObject({ text: "Approve, and for 1 hour don't ask again for the same env, service" })
+    expect(JSON.stringify(found?.["confirm"])).toContain(
+      "For 1 hour, calls of this tool in this run with the same env, service",
+    )
+    const long = nodes(card(sampleView({}, ruled({ grant: { for: 90_000, same: ["x".repeat(60)] } }))).blocks)
+    expect(long.find((node) => node["action_id"] === "grant")?.["text"]).toMatchObject({
+      text: "Approve, and for 90 seconds don't ask again",
+    })
   })
 })
 
 describe("an address to open", () => {
-  const links = (url: string) => live(card(asking("authorization", { url }))).filter(({ type }) => type === "link")
+  const links = (url: string) => live(card(asking("handshake", { url }))).filter(({ type }) => type === "link")
 
   test("is a link that shows all of itself", () => {
     const url = "https://login.example/device?state=9f8e&scope=a%20b#x"
@@ -335,18 +483,20 @@ describe("an address to open", () => {
     expect(links("https://аpple.com/")).toEqual([
       { type: "link", url: "https://xn--pple-43d.com/", text: "https://xn--pple-43d.com/" },
     ])
-    expect(readable(card(asking("authorization", { url: "https://аpple.com/" })))).toContain("really the host xn--")
+    for (const kind of ["handshake", "authorization"]) {
+      expect(readable(card(asking(kind, { url: "https://аpple.com/" })))).toContain("really the host xn--")
+    }
   })
 
   test("without encryption is text, with a warning", () => {
     expect(links("http://login.example/")).toEqual([])
-    expect(readable(card(asking("authorization", { url: "http://login.example/" })))).toMatch(
+    expect(readable(card(asking("handshake", { url: "http://login.example/" })))).toMatch(
       /http:\/\/login\.example\/[^]*not encrypted/,
     )
   })
 
   test("with a secret in it is masked text", () => {
-    const message = card(asking("authorization", { url: "https://login.example/?access_token=abc123" }))
+    const message = card(asking("handshake", { url: "https://login.example/?access_token=abc123" }))
     expect(JSON.stringify(message)).not.toContain("abc123")
     expect(live(message).filter(({ type }) => type === "link")).toEqual([])
   })
