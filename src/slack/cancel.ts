@@ -3,11 +3,11 @@
  */
 import { cancel, type CancelOutcome } from "../core/ask.ts"
 import type { Person, Via } from "../core/fact.ts"
-import { mayCancel, maySee } from "../core/policy.ts"
-import type { Run } from "../core/run.ts"
+import { mayCancel } from "../core/policy.ts"
 import { words, type Said } from "./blocks/words.ts"
 import { attempt } from "./counted.ts"
 import { rightOf, type Front, type Way } from "./front.ts"
+import { peopleOf, sees } from "./mine.ts"
 import { unapplied } from "./replies.ts"
 
 export interface Cancelling {
@@ -25,10 +25,10 @@ export async function cancelRun(front: Front, how: Cancelling): Promise<{ said: 
   const loaded = await store.load(how.run)
   if (!loaded) return { said: GONE, told: false }
   const { run } = loaded
-  const deciders = [...lists.approvers, ...lists.admins, ...run.asks.flatMap((ask) => ask.rule.approvers)]
+  const deciders = peopleOf(lists, run)
   const { who, right } = await rightOf(people, person, deciders, (who) => mayCancel(deciders, run.requester, who))
-  const sees = right.ok || (await mayKnow(front, run, person, deciders))
-  const said = (outcome: CancelOutcome): Said => (sees ? { about: "cancel", outcome } : GONE)
+  const isSeen = right.ok || (await sees(front, run, person))
+  const said = (outcome: CancelOutcome): Said => (isSeen ? { about: "cancel", outcome } : GONE)
   const applied = await attempt<CancelOutcome | { kind: "unknown" }>(front, run.id, {
     transition: (run, now) => {
       const { step, outcome } = cancel(run, { who, people: deciders, via, cause }, now)
@@ -46,6 +46,3 @@ export async function cancelRun(front: Front, how: Cancelling): Promise<{ said: 
 }
 
 const GONE: Said = { about: "cancel", outcome: { kind: "unknown" } }
-
-const mayKnow = async ({ people }: Front, run: Run, person: Person, deciders: readonly string[]): Promise<boolean> =>
-  maySee(deciders, run.requester, run.channel, await people.seer(person, deciders, run.channel))

@@ -1,5 +1,5 @@
 /**
- * The slash command: start, list, cancel, help. What it answers within Slack's three seconds claims no more than is stored
+ * The slash command: start a run, or look at what there is, or end it. What it answers within Slack's three seconds claims no more than is stored
  * by then; the rest follows by its response url. Knows no rule by which anything is allowed.
  */
 import type { Person } from "../core/fact.ts"
@@ -7,14 +7,18 @@ import { isRecord } from "../core/json.ts"
 import { mayStart } from "../core/policy.ts"
 import { begin } from "../core/turn.ts"
 import { runIdOf } from "../store/keys.ts"
-import { commandOf, type Command } from "./blocks/intent.ts"
+import { commandOf, type Command } from "./blocks/command.ts"
 import type { Message } from "./blocks/limits.ts"
-import { help } from "./blocks/messages.ts"
+import { help, NO_GRANT, NO_RUN, WHICH_GRANT } from "./blocks/lists.ts"
+import { why } from "./blocks/why.ts"
 import { note, words, type Said } from "./blocks/words.ts"
 import { cancelRun } from "./cancel.ts"
+import { findGrant, findRun } from "./find-run.ts"
 import { rightOf, tell, type Front, type Way } from "./front.ts"
-import { listFor } from "./home.ts"
+import { revokeGrant } from "./grants.ts"
 import { failed, inTime, ofCommand, unapplied, type Ack } from "./replies.ts"
+import { choicesFor, grantChoices, grantsListFor, listFor, runFor } from "./show-run.ts"
+import { whyOf } from "./why.ts"
 import { wordData } from "./word.ts"
 
 /** Who typed what, and where. */
@@ -36,13 +40,18 @@ export async function onCommand(front: Front, body: object, ack: Ack): Promise<v
   const command = commandOf(typed.text)
   const work = answerTo(front, command, typed).catch((error: unknown) => {
     front.log.error({ err: error, command: command.kind }, "a command could not be dealt with")
-    return note(words(ofCommand(failed(error))))
+    return [note(words(ofCommand(failed(error))))]
   })
   const early = await inTime(work)
-  const acked = await answer(front, ack, early ? early.done : note(words({ about: "received" })))
-  if (early && acked) return
-  const late = early?.done ?? (await work) ?? note(words({ about: "started" }))
-  await tell(front, typed.way, late)
+  const acked = await answer(front, ack, early ? early.done[0] : note(words({ about: "received" })))
+  if (early && acked) return tellAll(front, typed.way, early.done.slice(1))
+  const late = early?.done ?? (await work)
+  await tellAll(front, typed.way, late.length > 0 ? late : [note(words({ about: "started" }))])
+}
+
+/** One after another, for they are read in order. */
+async function tellAll(front: Front, way: Way, messages: readonly Message[]): Promise<void> {
+  for (const message of messages) await tell(front, way, message)
 }
 
 async function answer(front: Front, ack: Ack, message: Message | undefined): Promise<boolean> {
@@ -55,30 +64,51 @@ async function answer(front: Front, ack: Ack, message: Message | undefined): Pro
   }
 }
 
-/** What the person is told. Undefined: nothing, for they were told before. */
-async function answerTo(front: Front, command: Command, typed: Typed): Promise<Message | undefined> {
+/** What the person is told, in one message or several; none when they were told before. */
+async function answerTo(front: Front, command: Command, typed: Typed): Promise<Message[]> {
   switch (command.kind) {
     case "help":
-      return help(front.command)
+      return [help(front.command)]
     case "list":
-      return listFor(front, typed.person)
-    case "cancel": {
-      if (command.run === "") return note(words({ about: "no id" }))
-      const { person, trigger, way } = typed
-      const { said } = await cancelRun(front, {
-        run: command.run,
-        person,
-        via: "command",
-        cause: `command:${trigger}`,
-        way,
-      })
-      return note(words(ofCommand(said)))
-    }
+      return [await listFor(front, typed.person)]
+    case "grants":
+      return [await grantsListFor(front, typed.person)]
     case "start": {
       const said = await start(front, command.prompt, typed)
-      return said && note(words(ofCommand(said)))
+      return said ? [note(words(ofCommand(said)))] : []
     }
+    case "revoke":
+      return [await revoked(front, command.grant, typed)]
+    default:
+      return command.run === "" ? [note(words({ about: "no id" }))] : answerAbout(front, command, typed)
   }
+}
+
+type About = Extract<Command, { run: string }>
+
+/** The command about one run, or what its id could mean. */
+async function answerAbout(front: Front, { kind, run: id }: About, typed: Typed): Promise<Message[]> {
+  const found = await findRun(front, id, typed.person)
+  if (found.kind === "several") return [await choicesFor(front, id, found.found)]
+  // Who may not see a run is refused by it, and that is a fact of it.
+  if (kind === "cancel") return [await cancelled(front, found.kind === "one" ? found.loaded.run.id : id, typed)]
+  if (found.kind === "none") return [note(NO_RUN)]
+  return kind === "show" ? [await runFor(front, found.loaded)] : why(await whyOf(front, found.loaded))
+}
+
+async function cancelled(front: Front, run: string, { person, trigger, way }: Typed): Promise<Message> {
+  const { said } = await cancelRun(front, { run, person, via: "command", cause: `command:${trigger}`, way })
+  return note(words(ofCommand(said)))
+}
+
+async function revoked(front: Front, id: string, { person, trigger }: Typed): Promise<Message> {
+  if (id === "") return note(WHICH_GRANT)
+  const found = await findGrant(front, id, person)
+  if (found.kind === "several") return grantChoices(front, found.found)
+  if (found.kind === "none") return note(NO_GRANT)
+  const { loaded, grant } = found
+  const said = await revokeGrant(front, { loaded, grant, person, via: "command", cause: `command:${trigger}` })
+  return note(words(ofCommand(said)))
 }
 
 /** ms that a person waits for their run to be stored. */

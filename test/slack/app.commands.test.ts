@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest"
+import { step as stepOf } from "../../src/core/run.ts"
+import { settle } from "../../src/core/settle.ts"
 import { took } from "../../src/core/turn.ts"
 import { AUDIT, NO_BOT, OSCAR } from "../../src/sandbox/seed.ts"
 import type { Seen } from "../../src/sandbox/live.ts"
@@ -313,5 +315,134 @@ describe("cancelling by command", () => {
   ])("of %j is answered", async (id, words) => {
     const it = await rig({ show: false })
     expect(await cancel(it, ROBIN, id)).toContain(words)
+  })
+})
+
+describe("looking at one run", () => {
+  const say = async (it: Rig, user: string, text: string, channel = OPS): Promise<string> =>
+    answerOf(await it.slack.workspace.command(user, channel, text))
+
+  test("show has where it stands, what waits for whom, and links to the thread and the card", async () => {
+    const it = await rig()
+    const id = await it.start("deploy the shop")
+    const [card] = await it.ask(id, { tool: "deploy", rule: { quorum: 2 } })
+    const said = await say(it, ADA, `show ${id}`)
+    expect(said).toContain("deploy the shop")
+    expect(said).toContain("Waiting for a decision")
+    expect(said).toContain("0 of 2 have approved")
+    expect(said).toContain("S0SRE")
+    expect(said).toContain("open the thread")
+    expect(said).toContain(String(card?.ts.replace(".", "")))
+    // Asked for once: the address is kept with what is noted of the message.
+    const asked = () => it.slack.workspace.calls.filter(({ method }) => method === "chat.getPermalink").length
+    const before = asked()
+    expect(await say(it, ADA, `show ${id}`)).toContain("open the card")
+    expect(asked()).toBe(before)
+  })
+
+  test("the beginning of an id will do; of an ambiguous one those are named that one may see", async () => {
+    const it = await rig()
+    const [first, second] = [await it.start("deploy the shop"), await it.start("restart the mail")]
+    await it.ask(first)
+    expect(await say(it, ROBIN, `show ${first.slice(0, 8)}`)).toContain("deploy the shop")
+    const several = await say(it, ROBIN, "show r0")
+    expect(several).toContain("could mean any of these")
+    expect(several).toContain(first)
+    expect(several).toContain(second)
+    const one = await say(it, ADA, "show r0")
+    expect(one).toContain("deploy the shop")
+    expect(one).not.toContain("mail")
+    expect(await say(it, OSCAR, "show r0")).toContain("There is no such run that you can see")
+    expect(await say(it, ROBIN, "cancel r0")).toContain("could mean any of these")
+    expect((await it.run(first)).cancelled).toBeUndefined()
+    expect(await say(it, ROBIN, `cancel ${first.slice(0, 8)}`)).toContain("Cancelled")
+  })
+
+  test("for whom may not see it there is none, in the same words as for one that never was", async () => {
+    const it = await rig({ app: { lists: { ...LISTS, channels: [OPS] } } })
+    const id = await it.start("deploy the shop")
+    expect(await say(it, OSCAR, `show ${id}`)).toContain("deploy the shop")
+    it.slack.workspace.leave(OPS, OSCAR)
+    it.clock.later += 61_000
+    for (const word of ["show", "why"]) {
+      const seen = await it.slack.workspace.command(OSCAR, NO_BOT, `${word} ${id}`)
+      const unknown = await it.slack.workspace.command(OSCAR, NO_BOT, `${word} r00000000000000`)
+      const textOf = (one: Seen) => (one.response as { text?: string }).text
+      expect(textOf(seen)).toBe(textOf(unknown))
+      expect(textOf(seen)).toContain("There is no such run that you can see")
+    }
+  })
+
+  test("why tells the rule, who could decide, who was refused, and what the agent was told; secrets are masked", async () => {
+    const it = await rig()
+    const id = await it.start("deploy the shop")
+    const token = ["xoxb", "1111111111", "2222222222", "abcdefghijklmnop"].join("-")
+    const [card] = await it.ask(id, { tool: "deploy", args: { env: "prod", token }, rule: { name: "approvals[1]" } })
+    if (!card) throw new Error("no card")
+    await it.press(OSCAR, card, "approve")
+    await it.told(OSCAR, "not among those")
+    await it.press(ADA, card, "approve")
+    await it.slack.workspace.waitFor(async () => (await it.run(id)).asks[0]?.settled)
+    const said = await say(it, ROBIN, `why ${id}`)
+    expect(said).toContain("started it by a command")
+    expect(said).toContain("Rule: approvals[1]")
+    expect(said).toContain("Could decide: ")
+    expect(said).toContain("and was refused: not listed")
+    expect(said).toContain("approved")
+    expect(said).toContain("The agent was told: ")
+    expect(said).not.toContain(token)
+    expect(said.indexOf("oscar (U0OUT) tried")).toBeLessThan(said.indexOf("ada (U0APP1) settled"))
+    // Whoever decided in it still may, when its asks are over.
+    await it.change(id, (run, now) => ({
+      ...stepOf(run, now, []),
+      run: { ...run, calls: [], asks: [] },
+    }))
+    expect(await say(it, ADA, `why ${id.slice(0, 9)}`)).toContain("ada (U0APP1) settled")
+  })
+})
+
+describe("grants by command", () => {
+  const say = async (it: Rig, user: string, text: string): Promise<string> =>
+    answerOf(await it.slack.workspace.command(user, OPS, text))
+
+  /** A run in which Ada let the like of a call run unasked. */
+  async function granted(it: Rig): Promise<string> {
+    const id = await it.start("deploy the shop")
+    await it.ask(id, { tool: "deploy", rule: { grant: { for: 3_600_000, same: ["env"] } } })
+    const [ask] = await it.asks(id)
+    const person = { team: "T1", user: ADA, name: "Ada" }
+    const who = { person, standing: "member", member: { S0SRE: "yes" } } as const
+    const tried = { ask: ask?.id ?? "", version: 1, ok: true, who, via: "click", cause: "c", grant: "mark" } as const
+    await it.change(id, (run, now) => settle(run, tried, now).step)
+    return id
+  }
+
+  test("are listed for whoever may take them back, and taken back by the id that is shown", async () => {
+    const it = await rig({ app: { lists: { ...LISTS, admins: [OSCAR] } } })
+    const id = await granted(it)
+    for (const user of [ADA, GRACE, ROBIN, OSCAR]) {
+      const said = await say(it, user, "grants")
+      expect(said).toContain(`${id}.1`)
+      expect(said).toContain("with the same env")
+    }
+    expect(await say(it, GRACE, `revoke ${id}.1`)).toContain("Taken back")
+    expect((await it.facts(id)).at(-1)).toMatchObject({ what: "revoked", by: { user: GRACE }, via: "command" })
+    expect(await say(it, ROBIN, "grants")).toContain("There is no grant in force")
+    expect(await say(it, ROBIN, `revoke ${id}.1`)).toContain("Nothing to take back: grace")
+  })
+
+  test("are nobody else's: a member of the channel is refused, for strangers there is none", async () => {
+    const it = await rig()
+    const id = await granted(it)
+    expect(await say(it, OSCAR, "grants")).toContain("There is no grant in force")
+    expect(await say(it, OSCAR, `revoke ${id}.1`)).toContain("You are not among those who may take back this grant")
+    expect((await it.facts(id)).at(-1)).toMatchObject({ what: "refused", outcome: "revoke: not listed" })
+    it.slack.workspace.leave(OPS, OSCAR)
+    it.clock.later += 61_000
+    const seen = await it.slack.workspace.command(OSCAR, NO_BOT, `revoke ${id}.1`)
+    expect(answerOf(seen)).toContain("There is no such grant that you can see")
+    expect(await say(it, ADA, "revoke r00000000000000.1")).toContain("There is no such grant")
+    expect(await say(it, ADA, "revoke")).toContain("Which grant?")
+    expect(await say(it, ADA, `revoke ${id.slice(0, 6)}`)).toContain("Taken back")
   })
 })

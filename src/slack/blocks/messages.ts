@@ -1,5 +1,5 @@
 /**
- * A run's own messages: its root, its end, lists and help. Pure functions of the stored run; nothing in a foreign text makes
+ * A run's own messages: its root and its end. Pure functions of the stored run; nothing in a foreign text makes
  * a mention, a button or a link that hides its address.
  */
 import type { KnownBlock } from "@slack/types"
@@ -14,7 +14,6 @@ import {
   bold,
   button,
   code,
-  header,
   instant,
   mention,
   nameOf,
@@ -25,7 +24,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { clip, cost, count, escape, oneLine, visible } from "./text.ts"
+import { clip, cost, escape, oneLine, visible } from "./text.ts"
 
 const safe = (text: string): string => visible(mask(text).text)
 
@@ -41,6 +40,12 @@ export function root(run: Run, { prompt }: { prompt: string }): Message {
             text: "Cancel",
             label: `Cancel the run: ${oneLine(safe(run.title))}`,
             value: run.id,
+            confirm: {
+              title: "Cancel this run?",
+              text: "Nothing new of it will start, and whatever waits for a decision is answered no. What is running is stopped.",
+              yes: "Cancel the run",
+              no: "Let it go on",
+            },
           }),
         ]),
       ]
@@ -57,7 +62,7 @@ export function root(run: Run, { prompt }: { prompt: string }): Message {
 
 const over = (run: Run): boolean => run.ended !== undefined || run.cancelled !== undefined
 
-interface State {
+export interface State {
   /** A few words. */
   head: string
   more: ReturnType<typeof words>[]
@@ -78,7 +83,7 @@ function reasonOf({ ended }: Run, max: number): string {
 }
 
 /** Where the run stands. */
-function state(run: Run): State {
+export function state(run: Run): State {
   const { ended, cancelled } = run
   if (ended) {
     const why = ended.how === "done" ? "" : reasonOf(run, 500)
@@ -167,72 +172,4 @@ function parted(element: Rich): Rich[] {
   if (parts.length < 2) return [element]
   const middle = Math.ceil(parts.length / 2)
   return [parts.slice(0, middle), parts.slice(middle)].flatMap((elements) => parted({ ...element, elements } as Rich))
-}
-
-export interface Listed {
-  run: Run
-  /** Address of the run's thread, from Slack. */
-  link?: string
-}
-
-/** The most runs of one list that are shown. */
-const MANY = 10
-
-/** What waits for the person, and their own runs; each newest first. */
-export function list(view: { waiting: readonly Listed[]; mine: readonly Listed[] }): Message {
-  const { waiting, mine } = view
-  const text = `${count(waiting.length, "run")} waiting for you, ${count(mine.length, "run")} of yours`
-  const blocks = [
-    ...listOf("Waiting for you", waiting, "Nothing waits for you."),
-    ...listOf("Your runs", mine, "You have no runs. Start one with the command and what is to be done."),
-  ]
-  return guarded({ text, blocks }, () => ({
-    text,
-    blocks: [rich(section(`${text}. The list is too long for one message.`))],
-  }))
-}
-
-function listOf(title: string, runs: readonly Listed[], none: string): KnownBlock[] {
-  const shown = runs.slice(0, MANY)
-  const rest = runs.length - shown.length
-  const lines = shown.length === 0 ? [section(none)] : shown.map(entry)
-  return [header(title), rich(...lines, ...(rest > 0 ? [section(`and ${count(rest, "more run")}`)] : []))]
-}
-
-function entry({ run, link }: Listed): Rich {
-  const { head, more } = state(run)
-  const isSafe = link !== undefined && link.startsWith("https://") && link.length < 1000
-  return section(
-    bold(clip(oneLine(safe(run.title)), 120) || "(no words)"),
-    `\n${head}`,
-    ...more,
-    `\n${nameOf(run.requester)} · run `,
-    code(run.id),
-    ...(isSafe ? [" · ", [{ type: "link" as const, url: link, text: "open the thread" }]] : []),
-    "\n",
-  )
-}
-
-/** What the command can do. `command` begins with a slash. */
-export function help(command = "/agent"): Message {
-  const name = oneLine(command)
-  const line = (said: string, means: string): Rich => section(code(said), ` ${means}\n`)
-  return {
-    text: escape(`How to use ${name}`),
-    blocks: [
-      rich(
-        section(bold(`How to use ${name}`), "\n"),
-        line(
-          `${name} <what to do>`,
-          "starts a run. It gets a message in this channel; everything about it is in that message's thread.",
-        ),
-        line(`${name} list`, "shows what waits for you, and your own runs."),
-        line(`${name} cancel <id>`, "cancels a run. The button under its message does the same."),
-        line(`${name} help`, "shows this."),
-        section(
-          "\nBefore the agent does anything that needs a yes, a card in the thread asks for it: Approve, Decline, or no answer, which is a no. Slack allows no commands in threads; use them in the channel.",
-        ),
-      ),
-    ],
-  }
 }

@@ -2,11 +2,13 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { Run } from "../../../src/core/run.ts"
 import { fits, type Message } from "../../../src/slack/blocks/limits.ts"
-import { answers, help, list, root } from "../../../src/slack/blocks/messages.ts"
+import { answers, root } from "../../../src/slack/blocks/messages.ts"
 import { sampleRun, sampleView } from "../../../src/slack/blocks/samples.ts"
 import { checkBlocks } from "../../../src/sandbox/validate.ts"
 import { ATTACKS, hostile, live, nodes, readable } from "./hostile.ts"
 
+/** For what must not happen: an answer without a message. */
+const NONE: Message = { text: "", blocks: [] }
 const ended = (how: "done" | "failed" | "incomplete" | "cancelled", words?: string): Run => ({
   ...sampleRun,
   ended: { how, at: sampleRun.at, ...(words === undefined ? {} : { words }) },
@@ -14,7 +16,7 @@ const ended = (how: "done" | "failed" | "incomplete" | "cancelled", words?: stri
 const answered = (answer: string): Message[] => answers(ended("done"), { answer })
 /** The elements of an answer that fits into one message, without the opening line. */
 const elementsOf = (answer: string): unknown[] =>
-  ((answered(answer)[0] ?? help()).blocks.slice(1) as { elements: unknown[] }[]).flatMap((block) => block.elements)
+  ((answered(answer)[0] ?? NONE).blocks.slice(1) as { elements: unknown[] }[]).flatMap((block) => block.elements)
 const text = (text: string, style?: object) => ({ type: "text", text, ...(style ? { style } : {}) })
 const section = (...elements: unknown[]) => ({ type: "rich_text_section", elements })
 /** What an answer says, without the opening line of each message. */
@@ -161,12 +163,12 @@ describe("the answer", () => {
     ["incomplete", "The run stopped before it was done: the model refused the key."],
     ["cancelled", "The run was cancelled: the model refused the key. What had not started"],
   ] as const)("of a run that is %s says so and why", (how, words) => {
-    expect(readable(answers(ended(how, "the model refused the key"), { answer: "" })[0] ?? help())).toContain(words)
+    expect(readable(answers(ended(how, "the model refused the key"), { answer: "" })[0] ?? NONE)).toContain(words)
   })
 
   test("of a cancelled run says by whom", () => {
     const [message] = answers(ended("cancelled", "cancelled by Ben"), { answer: "" })
-    expect(readable(message ?? help())).toContain("The run was cancelled by Ben. What")
+    expect(readable(message ?? NONE)).toContain("The run was cancelled by Ben. What")
   })
 
   test("pings whoever asked, once, and nobody else whatever it says", () => {
@@ -278,33 +280,4 @@ describe("the run's message", () => {
       { numRuns: 150 },
     )
   })
-})
-
-describe("lists", () => {
-  test("count what they don't show, whatever the titles", () => {
-    const run = { ...sampleRun, title: ATTACKS.join(" ").slice(0, 150), asks: [sampleView().ask] }
-    const message = list({
-      waiting: Array.from({ length: 25 }, () => ({ run })),
-      mine: Array.from({ length: 11 }, () => ({ run })),
-    })
-    sendable(message)
-    expect(readable(message)).toContain("and 15 more runs")
-    expect(readable(message)).toContain("and 1 more run")
-    expect(new Set(live(message).map(({ type }) => type))).toEqual(new Set(["date"]))
-    expect(message.text).toBe("25 runs waiting for you, 11 runs of yours")
-  })
-
-  test("link to threads over https alone", () => {
-    const link = (link: string) => live(list({ waiting: [], mine: [{ run: sampleRun, link }] }))
-    expect(link("https://x.slack.com/archives/C/p1")).toMatchObject([
-      { type: "link", url: "https://x.slack.com/archives/C/p1" },
-    ])
-    expect(link("javascript:alert(1)")).toEqual([])
-  })
-})
-
-test("help names every command, with the name that it has here", () => {
-  const said = readable(help("/ops"))
-  for (const part of ["/ops <what to do>", "/ops list", "/ops cancel <id>", "/ops help"]) expect(said).toContain(part)
-  expect(said).not.toContain("/agent")
 })

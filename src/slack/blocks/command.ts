@@ -1,0 +1,45 @@
+/**
+ * What somebody typed behind the slash command means. Knows no run: an id is only told from a word.
+ */
+
+export type Command =
+  | { kind: "help" | "list" | "grants" }
+  /** `run` and `grant` are empty when none was named. */
+  | { kind: "cancel" | "show" | "why"; run: string }
+  | { kind: "revoke"; grant: string }
+  | { kind: "start"; prompt: string }
+
+const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" }
+
+/** How an id or the beginning of one looks. A digit must be in it, so that “show replicas” is something to do. */
+const ID = /^(?:r|g)(?=[a-z-]*\d)[0-9a-z.-]{1,60}$/i
+
+/**
+ * What the text behind the command means. Slack escapes `&`, `<` and `>` in it; the person's own words come out. A word
+ * that takes an id is one only with nothing but an id behind it: “why is web slow” is a prompt.
+ */
+export function commandOf(raw: string): Command {
+  const said = raw.replaceAll(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity).trim()
+  if (said === "") return { kind: "help" }
+  const [, word = "", rest] = /^([a-z]+)(?:\s+(\S+))?$/i.exec(said) ?? []
+  return commandNamed(word.toLowerCase(), rest) ?? { kind: "start", prompt: said }
+}
+
+function commandNamed(word: string, rest: string | undefined): Command | undefined {
+  const id = (rest ?? "").replaceAll(/^[`'"“‘]+|[`'"”’]+$/g, "")
+  switch (word) {
+    case "help":
+    case "list":
+    case "grants":
+      return rest === undefined ? { kind: word } : undefined
+    case "cancel":
+      return { kind: word, run: id }
+    case "revoke":
+      return id === "" || ID.test(id) ? { kind: word, grant: id } : undefined
+    case "show":
+    case "why":
+      return id === "" || ID.test(id) ? { kind: word, run: id } : undefined
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * How it came to this: a run's facts, one line each, in order and masked, with the rule that was asked under and what the
+ * agent was told. Says what is recorded and nothing else.
+ */
+import type { Fact, What } from "../../core/fact.ts"
+import { mask, shownArgs } from "../../core/mask.ts"
+import { principalsOf, type Rule } from "../../core/policy.ts"
+import type { Ask, Run } from "../../core/run.ts"
+import { utc } from "../../core/ask.ts"
+import type { Message } from "./limits.ts"
+import { askTitle, linkTo, mentions, titleOf, type Inline } from "./lists.ts"
+import { bold, code, nameOf, rich, section, type Rich } from "./rich.ts"
+import { clip, cost, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+
+export interface Why {
+  run: Run
+  facts: readonly Fact[]
+  /** By id, also those of turns that are over. */
+  asks: ReadonlyMap<string, Ask>
+  /** Canonical args by their digest, and Answers (JSON) by their ask, as far as they are stored. */
+  args: ReadonlyMap<string, string>
+  answers: ReadonlyMap<string, string>
+  link?: string | undefined
+}
+
+/** What one message holds, and the most messages. */
+const TOGETHER = 8500
+const PAGES = 4
+
+/** One message or several, in order. */
+export function why(view: Why): Message[] {
+  const { run, facts, link } = view
+  const text = escape(`How it came to this: run ${run.id}`)
+  const first = section(
+    bold(`How it came to this: ${titleOf(run)}`),
+    "\n",
+    code(run.id),
+    ...linkTo(link, "open the thread"),
+  )
+  const lines = facts.map((fact) => line(view, fact))
+  const pages = paged([first, ...lines])
+  const left = pages.slice(PAGES).flat().length
+  return pages.slice(0, PAGES).map((page, index) => ({
+    text,
+    blocks: [
+      rich(
+        ...page,
+        ...(left > 0 && index === PAGES - 1
+          ? [section(`\nand ${count(left, "more fact")}, in the audit channel.`)]
+          : []),
+      ),
+    ],
+  }))
+}
+
+function paged(lines: readonly Rich[]): Rich[][] {
+  const pages: Rich[][] = []
+  let room = 0
+  for (const one of lines) {
+    const price = cost(JSON.stringify(one))
+    const page = pages.at(-1)
+    if (page && price <= room) page.push(one)
+    else pages.push([one])
+    room = (page && price <= room ? room : TOGETHER) - price
+  }
+  return pages
+}
+
+function line(view: Why, fact: Fact): Rich {
+  const at = `${utc(fact.at).replace(" UTC", "")}${new Date(fact.at).toISOString().slice(16, 19)} UTC`
+  return section("\n", code(at), " ", ...saying(view, fact), ...noted(fact), ...repeated(fact))
+}
+
+function noted({ what, note }: Fact): Inline {
+  if (note === undefined || note.trim() === "") return []
+  const said = clip(oneLine(visible(mask(note).text)), 300)
+  return [what === "expired" || what === "finished" ? `: ${said}` : `, saying “${said}”`]
+}
+
+const repeated = ({ repeats = 0 }: Fact): Inline => (repeats > 0 ? [`, and ${count(repeats, "more time")}`] : [])
+
+const WAYS: Partial<Record<Fact["via"], string>> = {
+  command: " by a command",
+  cli: " on the command line",
+  form: " in a form",
+}
+
+/** Who did it, as the beginning of a sentence. */
+const who = ({ by, via }: Fact): string => (by ? nameOf(by) : via === "timer" ? "The timer" : "The bot")
+
+const short = (text: string | undefined, max = 120): string => clip(oneLine(text ?? ""), max)
+
+function saying(view: Why, fact: Fact): Inline {
+  const tool = bold(titleFor(view, fact))
+  return (fact.ask === undefined ? OF_RUNS : OF_ASKS)[fact.what]?.(view, fact, tool) ?? other(fact)
+}
+
+type Words = Partial<Record<What, (view: Why, fact: Fact, tool: Inline[number]) => Inline>>
+
+const OF_RUNS: Words = {
+  started: (_, fact, tool) =>
+    fact.call === undefined ? [`${who(fact)} started it${WAYS[fact.via] ?? ""}`] : [tool, " began to run"],
+  shown: () => ["Its message was posted"],
+  finished: (_, fact, tool) =>
+    fact.call === undefined ? [`The run ended (${short(fact.outcome)})`] : [tool, ` ended: ${short(fact.outcome)}`],
+  refused: (_, fact) => [`${who(fact)} tried and was refused: ${short(fact.outcome)}`],
+  cancelled: (_, fact) => [`${who(fact)} cancelled the run`],
+}
+
+const OF_ASKS: Words = {
+  asked: (view, fact, tool) => ["The agent wanted ", tool, ...withArgs(view, fact), ...underRule(view, fact)],
+  shown: (_, __, tool) => ["The card stood: ", tool],
+  voted: (_, fact, tool) => [`${who(fact)} approved `, tool, ` (${short(fact.outcome)})`],
+  refused: (_, fact, tool) => [`${who(fact)} tried to answer `, tool, ` and was refused: ${short(fact.outcome)}`],
+  settled: (view, fact, tool) => [`${who(fact)} settled `, tool, `: ${short(fact.outcome)}`, ...told(view, fact)],
+  expired: (view, fact, tool) => ["Time was up for ", tool, ...told(view, fact)],
+  edited: (view, fact, tool) => [
+    `${who(fact)} changed `,
+    tool,
+    ` (version ${fact.version ?? 1})`,
+    ...withArgs(view, fact),
+  ],
+  revealed: (_, fact, tool) => [`${who(fact)} looked at the masked values of `, tool],
+  reminded: (_, fact, tool) => ["Those who may decide were reminded of ", tool, ` (${short(fact.outcome)})`],
+  escalated: (_, fact, tool) => [tool, " was handed on to ", ...mentions((fact.outcome ?? "").split(", "))],
+  granted: (_, fact, tool) => [`${who(fact)} let the like of `, tool, ` run unasked, ${short(fact.outcome)}`],
+  used: (_, fact, tool) => [tool, ` ran unasked, by the grant of ${who(fact)}`],
+  revoked: (_, fact, tool) => [`${who(fact)} took back the grant for `, tool],
+}
+
+const other = (fact: Fact): Inline => [`${who(fact)}: ${fact.what} ${short(fact.outcome)}`]
+
+/** What it is about: the ask's own words where it is known, else the tool's name. */
+function titleFor({ asks }: Why, { ask, tool }: Fact): string {
+  const known = ask === undefined ? undefined : asks.get(ask)
+  return known ? askTitle(known) : short(tool, 100) || "something"
+}
+
+function withArgs({ args, asks }: Why, fact: Fact): Inline {
+  const text = fact.args === undefined ? undefined : args.get(fact.args)
+  if (text === undefined) return []
+  const paths = asks.get(fact.ask ?? "")?.rule.mask
+  return [" with ", code(clip(visibleJson(shownArgs(text, paths).text), 400))]
+}
+
+function underRule({ asks, run }: Why, { ask: id }: Fact): Inline {
+  const ask = asks.get(id ?? "")
+  if (!ask) return []
+  const { rule } = ask
+  const name = rule.name === undefined ? "the file's defaults, for no rule matched" : short(rule.name)
+  return [`\n        Rule: ${name}. `, ...couldDecide(rule, run), ` Until ${utc(ask.expiresAt)}.`]
+}
+
+function couldDecide(rule: Rule, { requester }: Run): Inline {
+  const { selfApproval, quorum = 1, escalate } = rule
+  if (selfApproval === "confirm") return [`Could decide: ${nameOf(requester)} alone.`]
+  const { escalate: _later, ...now } = rule
+  const own = selfApproval ? "" : `, but not ${nameOf(requester)}, who asked for it`
+  const several = quorum > 1 ? `; ${quorum} of them must agree` : ""
+  const later = escalate ? [" Later also: ", ...mentions(escalate.to), "."] : []
+  return ["Could decide: ", ...mentions(principalsOf(now)), `${own}${several}.`, ...later]
+}
+
+function told({ answers }: Why, { ask }: Fact): Inline {
+  const answer = answers.get(ask ?? "")
+  if (answer === undefined) return []
+  return ["\n        The agent was told: ", code(clip(visibleJson(mask(answer).text), 500))]
+}
