@@ -24,6 +24,7 @@ import { Store, type Loaded } from "./store/store.ts"
 import { callsOf, policyGuard, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
+import { Watch } from "./work/watch.ts"
 import { startWorker } from "./work/worker.ts"
 
 export interface BotOptions {
@@ -117,12 +118,13 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const people = new People(newClient(), home)
     const policy = policyOf(config)
     const agent = agentOf(options, tools, policy, stillMayWith(people))
-    const show = startShow({ store, client: newClient(CALL_TIMEOUT), log, owner })
+    const show = startShow({ store, client: newClient(CALL_TIMEOUT), log, owner, command: config.command })
     stops.push(() => show.stop())
     const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
     const audit = startAudit({ store, owner, log, channel })
     stops.push(() => audit.stop())
-    const worker = startWorker({ store, owner, agent, log })
+    const watch = new Watch()
+    const worker = startWorker({ store, owner, agent, log, paused: () => watch.paused })
     stops.push((ms) => worker.stop(ms))
     committed = (id, step, at) => {
       audit.committed(id, step)
@@ -147,7 +149,8 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     stops.push((ms) => app.stop(ms))
     const stopPulse = startPulse(
       store,
-      (seen) => {
+      (seen, askedAt) => {
+        watch.saw(seen.paused !== undefined, askedAt)
         if (seen.agenda !== undefined && seen.agenda <= seen.now) worker.wake()
         show.tick(seen)
         audit.tick(seen)

@@ -11,7 +11,7 @@ import { tell, type Front } from "./front.ts"
 import { personOf, strayWay, wayOf } from "./press.ts"
 import { failed, type Ack } from "./replies.ts"
 import { reveal } from "./reveal.ts"
-import { shownBy } from "./show/record.ts"
+import { cardPressed, shownBy } from "./show/record.ts"
 import { respond, whisper } from "./show/send.ts"
 import { openWindow } from "./window.ts"
 
@@ -96,9 +96,11 @@ async function showMasked(
 
 const UNSHOWN: Said = { about: "not shown" }
 
-const slotOf = (intent: Pressed): string => (intent.kind === "cancel" ? "root" : `card:${intent.ask}`)
-
 type Shown = Awaited<ReturnType<Front["store"]["show"]["shown"]>>
+
+/** The slot of the message that was pressed on: the card of an ask may stand in several places. */
+const slotOf = (intent: Pressed, noted: Shown): string =>
+  intent.kind === "cancel" ? "root" : cardPressed(noted, intent.ask, intent.press)
 
 /** What is noted of the run's messages; undefined when that can't be read. */
 async function notedOf({ store, log }: Front, { run }: Pressed): Promise<Shown | undefined> {
@@ -113,9 +115,10 @@ async function notedOf({ store, log }: Front, { run }: Pressed): Promise<Shown |
 /** A press on a message that we don't know of (the reply to its post was lost) tells us where it stands. */
 async function learnCopy(front: Front, intent: Pressed, noted: Shown): Promise<void> {
   const { channel, ts } = intent.press
-  const slot = slotOf(intent)
+  const slot = slotOf(intent, noted)
   // Only what is a message of the run can have a copy.
-  if (channel === undefined || ts === undefined || !noted.owed.has(slot)) return
+  const isOwed = intent.kind === "cancel" ? noted.owed.has(slot) : noted.owed.has(`card:${intent.ask}`)
+  if (channel === undefined || ts === undefined || !isOwed) return
   if (noted.sent.get(slot)?.includes(`"${ts}"`) === true || noted.copies.get(slot)?.has(ts) === true) return
   await front.store.show.addCopy(intent.run, slot, ts, channel).catch((error: unknown) => {
     front.log.warn({ err: error, run: intent.run }, "a copy of a message could not be noted")
@@ -133,6 +136,8 @@ const changesMessage = ({ said, told }: Reaction): boolean =>
 /** When Slack takes no change for a while, or none at all any more, the person would see nothing of what they did. */
 async function assure(front: Front, intent: Pressed, { said }: Reaction, before: Shown | undefined): Promise<void> {
   const after = await notedOf(front, intent)
-  const [was, is] = [before, after].map((noted) => shownBy(noted?.sent.get(slotOf(intent)), intent.press.ts))
+  const [was, is] = [before, after].map(
+    (noted) => noted && shownBy(noted.sent.get(slotOf(intent, noted)), intent.press.ts),
+  )
   if (after && (is === undefined || is === was)) await tell(front, wayOf(intent.press), note(words(said)))
 }
