@@ -15,8 +15,9 @@ import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
 
-/** `abort` ends what is under way; `drain` only keeps new things from starting. */
+/** `abort` ends what is under way; `drain` keeps new things from starting, `paused` models and calls alone. */
 export interface Signals {
+  paused?: () => boolean
   abort?: AbortSignal
   drain?: AbortSignal
 }
@@ -31,6 +32,12 @@ function tasksOf(run: Run, now: number): Task[] {
   const open = run.calls.filter((call) => call.state === "ready" || call.state === "decided")
   return open.map((call) => ({ do: "call", call }))
 }
+
+/** What was decided is written down, and deadlines go on, also in a pause. */
+const mayBegin =
+  ({ paused }: Signals) =>
+  (task: Task): boolean =>
+    paused?.() !== true || task.do === "remind" || (task.do === "call" && task.call.state === "decided")
 
 const nameOf = (task: Task): string => (task.do === "call" ? task.call.id : task.do)
 
@@ -56,7 +63,7 @@ export async function advance(held: Held, agent: Agent, signals: Signals = {}): 
     for (;;) {
       const run = held.run()
       if (run.cancelled) abort(new Error("the run was cancelled"))
-      if (held.holds && !isClosed(signals)) tasksOf(run, held.now()).forEach(begin)
+      if (held.holds && !isClosed(signals)) tasksOf(run, held.now()).filter(mayBegin(signals)).forEach(begin)
       if (underway.size === 0) return
       // Until something under way is done, or the run may look different.
       await bell.rung()

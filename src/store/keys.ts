@@ -19,6 +19,8 @@ export interface Shard {
   rest: string
   outbox: string
   audit: string
+  /** Set while Countersign is paused: by whom, since when. */
+  pause: string
   /** index, lease, run, log, show: what is appended is the name or the run's id. */
   index: string
   lease: string
@@ -36,6 +38,7 @@ export function shardKeys(prefix: string, shard: number): Shard {
     rest: `${tag}show:rest`,
     outbox: `${tag}outbox`,
     audit: `${tag}audit`,
+    pause: `${tag}pause`,
     index: `${tag}index:`,
     lease: `${tag}lease:`,
     run: `${tag}run:`,

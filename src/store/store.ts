@@ -6,12 +6,14 @@ import { randomBytes } from "node:crypto"
 import { FORMAT, indexesOf, readRun } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import { Clock } from "./clock.ts"
+import { scoreOf } from "./commit.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"
 import { fieldOf, unpacked } from "./facts.ts"
 import { healthOf, isNewEnough, type Health } from "./health.ts"
 import { MAX_SHARDS, metaKey, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
 import { needsFrom, type Needs, type Taker } from "./lease.ts"
+import { Pause, pausedFrom, type Paused } from "./pause.ts"
 import { RunQueue } from "./queue.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./queue.ts"
 import { Sender } from "./sender.ts"
@@ -59,6 +61,7 @@ export interface Peek {
   rest: number | undefined
   /** Facts that the audit has yet to take. */
   outbox: number
+  paused: Paused | undefined
 }
 
 /** How long opening a store tries to reach Redis, ms. */
@@ -69,6 +72,7 @@ export class Store {
   readonly shards: number
   readonly show: Show
   readonly outbox: Outbox
+  readonly pause: Pause
   readonly #connection: Connection
   readonly #confirming: Connection | undefined
   readonly #keys: readonly Shard[]
@@ -94,6 +98,7 @@ export class Store {
     const keysOf = (id: string) => this.#keysOf(id)
     this.show = new Show(connection, this.#keys, keysOf, paceKey(options.prefix))
     this.outbox = new Outbox(connection, this.#keys)
+    this.pause = new Pause(connection, this.#keys)
     this.#queue = new RunQueue({
       connection,
       sender: new Sender(connection, confirming && { connection: confirming, count: options.confirm }),
@@ -264,17 +269,18 @@ export class Store {
   /** Whether anything is to be done, over all shards: one command each. */
   async peek(): Promise<Peek> {
     const replies = await Promise.all(
-      this.#keys.map(({ agenda, cards, rest, outbox }) => this.#do("peek", [agenda, cards, rest, outbox])),
+      this.#keys.map((key) => this.#do("peek", [key.agenda, key.cards, key.rest, key.outbox, key.pause])),
     )
-    const all: Peek = { now: 0, agenda: undefined, cards: undefined, rest: undefined, outbox: 0 }
+    const all: Peek = { now: 0, agenda: undefined, cards: undefined, rest: undefined, outbox: 0, paused: undefined }
     for (const reply of replies) {
-      const [now, agenda, cards, rest, outbox] = reply as [number, string, string, string, number]
+      const [now, agenda, cards, rest, outbox, pause] = reply as [number, string, string, string, number, string]
       all.now = Math.max(all.now, now)
       this.#clock.saw(now)
       all.agenda = earlier(all.agenda, dueAt(agenda))
       all.cards = earlier(all.cards, dueAt(cards))
       all.rest = earlier(all.rest, dueAt(rest))
       all.outbox += outbox
+      all.paused ??= pausedFrom(pause)
     }
     return all
   }
@@ -288,6 +294,15 @@ export class Store {
   async setQuiet(user: string, quiet: boolean): Promise<void> {
     const { client } = this.#connection
     await this.#connection.surely(() => (quiet ? client.sadd(this.#quiet, user) : client.srem(this.#quiet, user)))
+  }
+
+  /**
+   * Gives a lease back without changing the run, due again at `at` (ms). When the run moved on since `revision`, it is due
+   * when its newest state says.
+   */
+  async giveBack(id: string, owner: string, { revision, at }: { revision: number; at: number }): Promise<void> {
+    const keys = this.#keysOf(id)
+    await this.#do("release", [keys.run + id, keys.agenda, id, owner, String(revision), scoreOf(at)])
   }
 
   /** Takes or renews a lease on what one process alone may do in a shard (`show`, `audit`). False: another has it. */

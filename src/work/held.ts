@@ -5,7 +5,7 @@
 import { setImmediate as immediate, setTimeout as delay } from "node:timers/promises"
 import type { Held } from "../agent/agent.ts"
 import type { Tried } from "../core/ask.ts"
-import { NewerFormat } from "../core/run.ts"
+import { NewerFormat, nextFor, openAsks, wakeAt } from "../core/run.ts"
 import type { Run } from "../core/run.ts"
 import type { Log } from "../log.ts"
 import type { Applied, ApplyOptions, Loaded, Needs, Store } from "../store/store.ts"
@@ -193,11 +193,15 @@ export class RedisHeld implements Held {
     return !this.#released && !this.#lost
   }
 
-  /** Gives the lease back, unless it went back with a commit. */
-  async release(): Promise<void> {
+  /** Gives the lease back, unless it went back with a commit. What is due now is due in `later` ms. */
+  async release(later = 0): Promise<void> {
     if (this.#released) return
     this.#released = true
     const { store, id, owner } = this.#options
+    if (later > 0) {
+      const at = Math.max(wakeAt(this.#run), Math.min(this.now() + later, ...openAsks(this.#run).map(nextFor)))
+      return store.giveBack(id, owner, { revision: this.#revision, at })
+    }
     await store.apply(id, () => ({ outcome: undefined }), {
       owner,
       lease: "release",

@@ -5,19 +5,28 @@
 import type { Log } from "../log.ts"
 import type { Peek, Store } from "../store/store.ts"
 
-/** Calls `beat` with what stands in Redis, every `everyMs`; a failed look is skipped. Returns the stop. */
-export function startPulse(store: Store, beat: (seen: Peek) => void, log: Log, everyMs = 1000): () => void {
+/**
+ * Calls `beat` with what stands in Redis and when it was asked (of `performance.now()`), at once and every `everyMs`; a
+ * failed look is skipped. Returns the stop.
+ */
+export function startPulse(
+  store: Store,
+  beat: (seen: Peek, askedAt: number) => void,
+  log: Log,
+  everyMs = 1000,
+): () => void {
   let looking = false
   let quiet = false
-  const timer = setInterval(() => {
+  const look = (): void => {
     if (looking) return
     looking = true
+    const askedAt = performance.now()
     store
       .peek()
       .then((seen) => {
         if (quiet) log.info("Redis answers again")
         quiet = false
-        beat(seen)
+        beat(seen, askedAt)
       })
       .catch((error: unknown) => {
         if (!quiet) log.error({ err: error }, "Redis does not answer; nothing is lost, work goes on when it does")
@@ -26,6 +35,8 @@ export function startPulse(store: Store, beat: (seen: Peek) => void, log: Log, e
       .finally(() => {
         looking = false
       })
-  }, everyMs)
+  }
+  look()
+  const timer = setInterval(look, everyMs)
   return () => clearInterval(timer)
 }

@@ -27,6 +27,8 @@ export interface WorkerOptions {
   atOnce?: number
   /** ms that a lease lasts unrenewed. */
   leaseMs?: number
+  /** While it says so no model is asked and no call begins; deadlines go on. */
+  paused?: () => boolean
   log: Log
 }
 
@@ -39,13 +41,15 @@ export interface Worker {
   stop(deadlineMs: number): Promise<void>
 }
 
+/** When a run that waits for the end of a pause is looked at again, ms. */
+const LOOK_AGAIN = 2000
 /** How long what was aborted may take to end, ms. */
 const ABORT_WITHIN = 1000
 
 /** Starts claiming. The caller wakes it when something is due, and looks for that at least once a second. */
 export function startWorker(options: WorkerOptions): Worker {
   const { store, owner, log } = options
-  const { atOnce = 100, leaseMs = 15_000 } = options
+  const { atOnce = 100, leaseMs = 15_000, paused = () => false } = options
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new AbortController()
@@ -117,7 +121,7 @@ export function startWorker(options: WorkerOptions): Worker {
     if (run.ended && held.now() >= run.ended.at + run.keep) return forget(run.id)
     if (!run.rooted && held.now() >= run.at + ROOT_WITHIN) await giveUp(held)
     else await resume(held)
-    await held.release()
+    await held.release(paused() ? LOOK_AGAIN : 0)
   }
 
   /** Nobody could see what it does, so it does nothing. */
@@ -139,7 +143,7 @@ export function startWorker(options: WorkerOptions): Worker {
       })
     }
     try {
-      await advance(held, options.agent, { abort: abort.signal, drain: drain.signal })
+      await advance(held, options.agent, { abort: abort.signal, drain: drain.signal, paused })
     } catch (error) {
       if (!(error instanceof LeaseLost)) await broke(held)
       throw error
@@ -158,7 +162,7 @@ export function startWorker(options: WorkerOptions): Worker {
     if (!(await store.remove(id))) log.debug({ run: id }, "an ended run is still needed")
   }
 
-  store.takeFor(() => (holding.size < atOnce && !drain.signal.aborted ? { owner, leaseMs } : undefined))
+  store.takeFor(() => (holding.size < atOnce && !drain.signal.aborted && !paused() ? { owner, leaseMs } : undefined))
 
   return {
     wake,

@@ -14,6 +14,7 @@ import { begin } from "../../src/core/turn.ts"
 import { runIdOf } from "../../src/store/keys.ts"
 import { Store, type Peek, type StoreOptions } from "../../src/store/store.ts"
 import { startPulse } from "../../src/work/pulse.ts"
+import { Watch } from "../../src/work/watch.ts"
 import { startWorker, type Worker } from "../../src/work/worker.ts"
 import type { ScriptedModel } from "../fakes/model.ts"
 import { startProxy } from "../fakes/proxy.ts"
@@ -98,6 +99,8 @@ export interface Member {
   steps: Step[]
   /** What was logged: level and words. */
   logged: string[]
+  /** Whether it begins nothing now. */
+  isPaused(): boolean
   /** Cuts the process off from Redis, or lets it in again. */
   cutOff(on: boolean): void
 }
@@ -209,9 +212,11 @@ async function join(prefix: string, how: Parameters<Crew["join"]>[0]): Promise<M
     ...how.agent,
   }
   const { leaseMs = 15_000, atOnce = 100 } = how
-  const worker = startWorker({ store, owner, agent, leaseMs, atOnce, log })
+  const watch = new Watch()
+  const worker = startWorker({ store, owner, agent, leaseMs, atOnce, log, paused: () => watch.paused })
   holding.worker = worker
-  const beat = ({ agenda, now }: Peek): void => {
+  const beat = ({ agenda, now, paused }: Peek, askedAt: number): void => {
+    watch.saw(paused !== undefined, askedAt)
     if (agenda !== undefined && agenda <= now) worker.wake()
   }
   const stopPulse = startPulse(store, beat, log, 50)
@@ -222,5 +227,6 @@ async function join(prefix: string, how: Parameters<Crew["join"]>[0]): Promise<M
     await worker.stop(1)
     await store.close()
   })
-  return { owner, store, worker, steps, logged, cutOff: (on) => proxy.refuse(on) }
+  const isPaused = (): boolean => watch.paused
+  return { owner, store, worker, steps, logged, isPaused, cutOff: (on) => proxy.refuse(on) }
 }

@@ -1,10 +1,12 @@
 -- Whether there is anything to do, in one look.
 --
 -- KEYS 1 agenda (zset)   2 show agenda: cards (zset)   3 show agenda: rest (zset)   4 outbox (stream)
+--      5 pause (string)
 --
--- Returns {now, first score of 1, of 2, of 3 ('' each when empty), length of 4}
+-- Returns {now, first score of 1, of 2, of 3 ('' each when empty), length of 4, 5 or '' }
 local time = redis.call('TIME')
 local reply = {time[1] * 1000 + math.floor(time[2] / 1000)}
 for i = 1, 3 do reply[i + 1] = redis.call('ZRANGE', KEYS[i], 0, 0, 'WITHSCORES')[2] or '' end
 reply[5] = redis.call('XLEN', KEYS[4])
+reply[6] = redis.call('GET', KEYS[5]) or ''
 return reply

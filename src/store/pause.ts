@@ -1,0 +1,68 @@
+/**
+ * Whether Countersign is paused: one word for all processes, in every shard beside what it holds up. Knows neither who may
+ * say it nor what it holds up.
+ */
+import { isRecord } from "../core/json.ts"
+import type { Connection } from "./connection.ts"
+import type { Shard } from "./keys.ts"
+
+export interface Paused {
+  /** Who said it, in words: somebody's name, or the command line. */
+  by: string
+  /** Redis' clock, ms. */
+  at: number
+}
+
+/** Reads what stands in Redis; what can't be read is a pause all the same. */
+export function pausedFrom(text: string | null): Paused | undefined {
+  if (text === null || text === "") return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isRecord(value) && typeof value["by"] === "string" && typeof value["at"] === "number") {
+      return { by: value["by"], at: value["at"] }
+    }
+  } catch {
+    // Somebody wrote it by hand, and meant it.
+  }
+  return { by: "somebody", at: 0 }
+}
+
+export class Pause {
+  readonly #connection: Connection
+  readonly #keys: readonly Shard[]
+
+  constructor(connection: Connection, keys: readonly Shard[]) {
+    this.#connection = connection
+    this.#keys = keys
+  }
+
+  /** Now, not as of the last look. */
+  async read(): Promise<Paused | undefined> {
+    const { client } = this.#connection
+    const texts = await Promise.all(this.#keys.map(({ pause }) => this.#connection.surely(() => client.get(pause))))
+    return texts.map(pausedFrom).find((paused) => paused !== undefined)
+  }
+
+  /** Every process knows within a second, or takes it to be so. A pause that stands keeps who said it first. */
+  async begin(paused: Paused): Promise<void> {
+    const { client } = this.#connection
+    for (const { pause } of this.#keys) {
+      await this.#connection.surely(() => client.set(pause, JSON.stringify(paused), "NX"))
+    }
+  }
+
+  async end(): Promise<void> {
+    const { client } = this.#connection
+    for (const { pause } of this.#keys) await this.#connection.surely(() => client.del(pause))
+  }
+
+  /** What people see may look different now: every run is shown anew, at Slack's pace. */
+  async showAll(): Promise<void> {
+    for (const { agenda, rest } of this.#keys) {
+      let cursor = "0"
+      do {
+        cursor = String(await this.#connection.surely(() => this.#connection.run("showAll", [agenda, rest, cursor])))
+      } while (cursor !== "0")
+    }
+  }
+}
