@@ -1,10 +1,10 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { card } from "../../../src/slack/blocks/card.ts"
-import { answerForm, commandOf, intentOf, readRef, refOf } from "../../../src/slack/blocks/intent.ts"
+import { intentOf, readRef, refOf } from "../../../src/slack/blocks/intent.ts"
+import { reasonForm, wordsIn } from "../../../src/slack/blocks/forms.ts"
 import { root } from "../../../src/slack/blocks/messages.ts"
 import { sampleRun, sampleView } from "../../../src/slack/blocks/samples.ts"
-import { checkView } from "../../../src/sandbox/validate.ts"
 
 const press = (action: object, change: object = {}) => ({
   type: "block_actions",
@@ -31,24 +31,27 @@ describe("what a button says is what is read back", () => {
   test("of a card", () => {
     const masked = sampleView({ args: '{"password":"hunter2"}' })
     expect(presses(card(masked))).toMatchObject([
-      { kind: "decide", ok: true, ...ref },
-      { kind: "decide", ok: false, ...ref },
+      { kind: "decide", says: "approve", ...ref },
+      { kind: "decide", says: "decline", ...ref },
       { kind: "reveal", ...ref },
+      { kind: "open", window: "details", ...ref },
     ])
   })
 
   test("of a card with a question", () => {
     expect(presses(card(sampleView({}, { from: "tool" }, { kind: "input", prompt: "Which?" })))).toMatchObject([
-      { kind: "answer", ...ref },
-      { kind: "decide", ok: false, ...ref },
+      { kind: "open", window: "answer", ...ref },
+      { kind: "decide", says: "decline", ...ref },
+      { kind: "open", window: "details", ...ref },
     ])
   })
 
   test("of a doubt", () => {
     expect(presses(card(sampleView({}, { from: "doubt" }, { kind: "doubt" })))).toMatchObject([
-      { kind: "decide", ok: true, choice: "done" },
-      { kind: "decide", ok: true, choice: "again" },
-      { kind: "decide", ok: false },
+      { kind: "decide", says: "done" },
+      { kind: "decide", says: "again" },
+      { kind: "decide", says: "failed" },
+      { kind: "open", window: "details" },
     ])
   })
 
@@ -75,7 +78,7 @@ test("who pressed, where, and by what it is known again", () => {
     run: "r1",
     version: 1,
     ask: "a",
-    ok: true,
+    says: "approve",
     press: {
       user: "U0BEN",
       team: "T0HOME",
@@ -123,6 +126,7 @@ describe("what we did not make means nothing", () => {
     ["a version that is no number", press({ action_id: "approve", value: "r1:x:a" })],
     ["version 0", press({ action_id: "approve", value: "r1:0:a" })],
     ["a run that is a key", press({ action_id: "approve", value: "{x}*:1:a" })],
+    ["a reason for what nobody says", press({ action_id: "constructor:why", value: "r1:1:a" })],
     ["a cancel of nothing", press({ action_id: "cancel", value: "" })],
     ["a value beyond all size", press({ action_id: "approve", value: `r1:1:${"a".repeat(5000)}` })],
     ["a value that is an object", press({ action_id: "approve", value: { run: "r1" } })],
@@ -145,59 +149,41 @@ describe("what we did not make means nothing", () => {
   })
 })
 
-describe("the form for an answer", () => {
-  const form = answerForm(ref, { channel: "C0OPS", responseUrl: "http://127.0.0.1/r" })
-  const submit = (change: object = {}) => ({
-    type: "view_submission",
+describe("a form", () => {
+  const back = { channel: "C0OPS", thread: "1.1", responseUrl: "http://127.0.0.1/r" }
+  const form = reasonForm(
+    { ref, says: "decline", back },
+    { tool: "restart", fingerprint: "3c2f9a7be01d", need: "required" },
+  )
+  const state = { values: { words: { words: { type: "plain_text_input", value: "web-2\nplease" } } } }
+  const sent = (change: object = {}, type = "view_submission") => ({
+    type,
     user: { id: "U0BEN", team_id: "T0HOME" },
     team: { id: "T0HOME" },
-    view: {
-      id: "V1",
-      callback_id: form.callback_id,
-      private_metadata: form.private_metadata,
-      state: { values: { words: { words: { type: "plain_text_input", value: "web-2\nplease" } } } },
-      ...change,
-    },
+    view: { id: "V1", callback_id: form.callback_id, private_metadata: form.private_metadata, state, ...change },
   })
 
-  test("is one that Slack takes", () => {
-    expect(checkView(structuredClone(form))).toMatchObject({ ok: true })
-  })
-
-  test("brings the words back as they are, with the ask they answer and the way to reply", () => {
-    expect(intentOf(submit())).toMatchObject({
-      kind: "decide",
-      ok: true,
-      output: "web-2\nplease",
+  test("brings back what it says, as it was written, with the ask it is about and the way to reply", () => {
+    const intent = intentOf(sent())
+    expect(intent).toMatchObject({
+      kind: "submit",
+      form: "reason",
+      says: "decline",
       ...ref,
-      press: { user: "U0BEN", channel: "C0OPS", responseUrl: "http://127.0.0.1/r", cause: "answer:V1:U0BEN" },
+      press: { user: "U0BEN", ...back, cause: "reason:V1:U0BEN" },
     })
+    expect(intent.kind === "submit" && wordsIn(intent.values)).toBe("web-2\nplease")
   })
 
-  test("means nothing without an answer or with another's data", () => {
-    expect(intentOf(submit({ state: { values: {} } })).kind).toBe("none")
-    expect(intentOf(submit({ private_metadata: "{" })).kind).toBe("none")
-    expect(intentOf(submit({ private_metadata: '{"ref":"x"}' })).kind).toBe("none")
+  test("that was closed says so, and nothing else", () => {
+    expect(intentOf(sent({}, "view_closed"))).toMatchObject({ kind: "closed", form: "reason", ...ref, press: back })
   })
-})
 
-describe("a command", () => {
-  test.each([
-    ["", { kind: "help" }],
-    ["  ", { kind: "help" }],
-    ["help", { kind: "help" }],
-    ["HELP ", { kind: "help" }],
-    ["list", { kind: "list" }],
-    ["List", { kind: "list" }],
-    ["cancel r00abc", { kind: "cancel", run: "r00abc" }],
-    ["cancel `r00abc`", { kind: "cancel", run: "r00abc" }],
-    ["cancel", { kind: "cancel", run: "" }],
-    ["list the failing pods", { kind: "start", prompt: "list the failing pods" }],
-    ["help me with the deploy", { kind: "start", prompt: "help me with the deploy" }],
-    ["cancel the deploy of web", { kind: "start", prompt: "cancel the deploy of web" }],
-    ["a &amp;&amp; b &lt;c&gt; &amp;lt;", { kind: "start", prompt: "a && b <c> &lt;" }],
-    [" two\nlines ", { kind: "start", prompt: "two\nlines" }],
-  ])("%j", (text, command) => {
-    expect(commandOf(text)).toEqual(command)
+  test("means nothing with another's data", () => {
+    expect(intentOf(sent({ private_metadata: "{" })).kind).toBe("none")
+    expect(intentOf(sent({ private_metadata: '{"ref":"x"}' })).kind).toBe("none")
+    expect(intentOf(sent({ callback_id: "details" })).kind).toBe("none")
+    expect(wordsIn({})).toBeUndefined()
+    expect(wordsIn({ words: { words: { value: " \n" } } })).toBeUndefined()
   })
 })

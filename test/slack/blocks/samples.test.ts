@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { fits } from "../../../src/slack/blocks/limits.ts"
-import { samples } from "../../../src/slack/blocks/samples.ts"
-import { blocksText, checkBlocks } from "../../../src/sandbox/validate.ts"
+import { samples, sampleViews } from "../../../src/slack/blocks/samples.ts"
+import { blocksText, checkBlocks, checkView } from "../../../src/sandbox/validate.ts"
 import { LIMITS } from "../../../src/sandbox/limits.ts"
 
 const all = [...samples()]
@@ -31,5 +31,22 @@ describe.each(all)("%s", (_, message) => {
 
   test("says in its text, in one line, what it is about", () => {
     expect(message.text).toMatch(/^[^\n<>]{10,400}$/)
+  })
+})
+
+const views = [...sampleViews()]
+
+test("every window is, to the letter, what was agreed on", async () => {
+  const text = `${JSON.stringify(Object.fromEntries(views), null, 2)}\n`
+  await expect(text).toMatchFileSnapshot("views.json")
+})
+
+describe.each(views)("the window %s", (_, view) => {
+  test("passes what the local Slack refuses", () => {
+    expect(checkView(structuredClone(view))).toMatchObject({ ok: true })
+  })
+
+  test("has nothing in it that pings, and no mrkdwn that could", () => {
+    expect(JSON.stringify(view)).not.toMatch(/"type":"(?:user|usergroup|channel|broadcast|mrkdwn)"/)
   })
 })
