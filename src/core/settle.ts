@@ -74,7 +74,7 @@ function deniedTo(run: Run, ask: Ask, who: Who, ok: boolean): Denial | undefined
   const right = mayDecide(ruleOf(ask), run.requester, who, ok)
   if (!right.ok) return right.why
   const edited = ok && ask.rule.edit?.votes !== true && ask.editors?.some((editor) => samePerson(editor, who.person))
-  return undefined
+  return edited ? "own edit" : undefined
 }
 
 const refusedAs = (outcome: Outcome): string => {
