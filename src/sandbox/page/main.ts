@@ -105,7 +105,7 @@ function draw(): void {
   drawConversation(now, names, namesVersion)
   drawSide(now, names)
   drawTop(now, channel)
-  modal.show(now.views.at(-1), names, namesVersion)
+  modal.show(now.views, names, namesVersion)
   if (sought !== undefined && (pointOut(thread, sought) || pointOut(list, sought))) sought = undefined
 }
 
@@ -123,7 +123,15 @@ function drawTop(now: wire.State, channel: wire.Channel | undefined): void {
   const tab = scene.tabOf(spot)
   const title = tab === undefined ? (channel?.name ?? "") : (now.people.find(scene.isBot)?.name ?? "The app")
   const pinged = now.people.reduce((sum, { id }) => sum + scene.waiting(now, id), 0)
-  header.show({ title, kind: channel?.kind, tab, side, pinged, rules: now.misbehave.length })
+  header.show({
+    title,
+    kind: channel?.kind,
+    shared: channel?.shared === true,
+    tab,
+    side,
+    pinged,
+    rules: now.misbehave.length,
+  })
   document.title = `${title} · Countersign sandbox`
 }
 

@@ -27,6 +27,8 @@ export function makeModal(acts: ModalActs) {
   let names: Names = { me: "", of: () => undefined }
   let trouble = none
   let namesVersion = ""
+  /** What was filled in in the modals below the one that is shown, by view. */
+  const below = new Map<string, Values>()
   const node = el("dialog", { class: "modal", "aria-labelledby": "modal-title" })
   const close = (all: boolean): void => void (view && acts.close(view, all))
 
@@ -82,7 +84,8 @@ export function makeModal(acts: ModalActs) {
         send,
       ),
     )
-    if (before !== undefined) writeValues(form, readValues(before))
+    const filledIn = before === undefined ? below.get(now.id) : readValues(before)
+    if (filledIn !== undefined) writeValues(form, filledIn)
     return on(form, { submit: (event) => (event.preventDefault(), send && void submit(form, now, send)) })
   }
 
@@ -95,24 +98,38 @@ export function makeModal(acts: ModalActs) {
 
   on(node, { cancel: (event) => (event.preventDefault(), close(false)) })
 
-  /** Shows the topmost view, or none. */
-  function show(next: View | undefined, withNames: Names, version: string): void {
+  /** Keeps what was filled in in the shown one, of those that are still open. */
+  function keep(views: View[]): void {
+    if (view !== undefined) below.set(view.id, readValues(node))
+    for (const id of below.keys()) if (views.every((one) => one.id !== id)) below.delete(id)
+  }
+
+  function hide(): void {
+    if (node.open) node.close()
+    below.clear()
+    fill(node, [])
+  }
+
+  /** Shows the topmost of the person's open views, or none. */
+  function show(views: View[], withNames: Names, version: string): void {
+    const next = views.at(-1)
     const opened = next !== undefined && next.id !== view?.id
+    // One that only said "Checking…" and now asks something is as good as new.
+    const asked = asks(node)
+    if (opened) keep(views)
     view = next
     names = withNames
     namesVersion = version
     if (opened) trouble = none
-    if (next === undefined) {
-      if (node.open) node.close()
-      fill(node, [])
-      return
-    }
+    if (next === undefined) return hide()
     draw()
     if (!node.open) node.showModal()
-    if (opened) firstControl(node)?.focus()
+    if (opened || (!asked && asks(node))) firstControl(node)?.focus()
   }
   return { node, show }
 }
+
+const asks = (node: HTMLElement): boolean => node.querySelector(".input-block") !== null
 
 const firstControl = (node: HTMLElement): HTMLElement | null =>
   node.querySelector<HTMLElement>(".input-block input, .input-block textarea, .input-block select") ??
