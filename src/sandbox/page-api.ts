@@ -41,8 +41,8 @@ export function stateOf(workspace: LiveWorkspace, me: string): State<Rule> | und
 }
 
 /** A channel as one of its members calls it. */
-function placeOf(workspace: LiveWorkspace, { id, name, kind, members }: Channel, me: string): Place {
-  if (kind !== "dm") return { id, name, kind }
+function placeOf(workspace: LiveWorkspace, { id, name, kind, members, is_ext_shared }: Channel, me: string): Place {
+  if (kind !== "dm") return { id, name, kind, ...(is_ext_shared ? { shared: true } : {}) }
   const other = workspace.people.get(members.find((it) => it !== me) ?? "")
   return other ? { id, name: other.real_name, kind, with: other.id } : { id, name, kind }
 }

@@ -78,6 +78,8 @@ export interface Place {
   /** Of a direct conversation: the other one's. */
   name: string
   kind: Channel["kind"]
+  /** Whether people of other organisations are there. */
+  shared?: boolean
   /** In a direct conversation: the other one. */
   with?: string
 }

@@ -12,6 +12,8 @@ export interface HeaderActs {
 export interface Heading {
   title: string
   kind: Channel["kind"] | undefined
+  /** Whether people of other organisations are there. */
+  shared: boolean
   /** The app's tab, when one is open. */
   tab: "home" | "messages" | undefined
   side: string | undefined
@@ -26,6 +28,7 @@ const signOf = (kind: Channel["kind"] | undefined): SVGSVGElement | undefined =>
 
 export function makeHeader({ toggle, menu, go }: HeaderActs) {
   const title = el("h2")
+  const beside = el("span", { class: "beside" }, "with people of another organisation")
   const count = el("span", { class: "badge", hidden: true })
   const active = el("span", { class: "badge warn", hidden: true })
   const bell = button([icon("bell"), el("span", { class: "wide" }, "Notifications"), count], { class: "tool" }, () =>
@@ -38,11 +41,12 @@ export function makeHeader({ toggle, menu, go }: HeaderActs) {
   const home = button("Home", { class: "tab" }, () => go("home"))
   const messages = button("Messages", { class: "tab" }, () => go("messages"))
   const tabs = el("nav", { class: "tabs", "aria-label": "The app" }, home, messages)
-  const node = el("header", { class: "top" }, open, title, tabs, el("span", { class: "gap" }), bell, bolt)
+  const node = el("header", { class: "top" }, open, title, beside, tabs, el("span", { class: "gap" }), bell, bolt)
 
-  function show({ title: text, kind, tab, side, pinged, rules }: Heading): void {
+  function show({ title: text, kind, shared, tab, side, pinged, rules }: Heading): void {
     const sign = tab === undefined ? signOf(kind) : icon("stamp")
     title.replaceChildren(...(sign === undefined ? [] : [sign]), text)
+    beside.hidden = !shared
     tabs.hidden = tab === undefined
     setAttributes(home, { "aria-current": tab === "home" && "page" })
     setAttributes(messages, { "aria-current": tab === "messages" && "page" })

@@ -49,7 +49,7 @@ function row(state: State, notification: Notification, tray: Tray): Kept {
     build: () =>
       el(
         "li",
-        { class: gone ? "notice gone" : seen ? "notice" : "notice fresh" },
+        { class: gone ? "notice deleted" : seen ? "notice" : "notice fresh" },
         button(
           [
             avatar(notification.user, name, false),
