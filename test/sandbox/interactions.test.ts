@@ -162,6 +162,47 @@ describe("payloads", () => {
     expect(peer.last()).not.toHaveProperty("response_url")
   })
 
+  test("a press in the home tells of the view and of no message, and can open a modal", async () => {
+    const home = { type: "home", private_metadata: "page 2", blocks: [actions(button("details", { value: "run-1" }))] }
+    const published = await call(slack, "views.publish", { user_id: GRACE, view: home })
+    const { id } = published["view"] as { id: string }
+    await slack.workspace.click(GRACE, { view_id: id }, "details")
+    expect(peer.last()).toMatchObject({
+      type: "block_actions",
+      user: { id: GRACE },
+      container: { type: "view", view_id: id },
+      view: { id, type: "home", private_metadata: "page 2", state: { values: {} } },
+      actions: [{ action_id: "details", value: "run-1" }],
+    })
+    for (const key of ["channel", "message", "response_url"]) expect(peer.last()).not.toHaveProperty(key)
+    const { trigger_id } = peer.last()
+    expect(await call(slack, "views.open", { trigger_id, view: form })).toMatchObject({ ok: true })
+    expect(slack.workspace.views(GRACE)).toHaveLength(1)
+    const again = await call(slack, "views.publish", { user_id: GRACE, view: home })
+    expect(again).toMatchObject({ view: { id } })
+    expect((again["view"] as { hash: string }).hash).not.toBe((published["view"] as { hash: string }).hash)
+  })
+
+  test("the conversation with the app takes presses and commands", async () => {
+    const { channel, ts } = await call(slack, "chat.postMessage", {
+      channel: ROBIN,
+      text: "x",
+      blocks: [actions(button("go"))],
+    })
+    const dm = String(channel)
+    await slack.workspace.click(ROBIN, { channel: dm, ts: String(ts) }, "go")
+    expect(peer.last()).toMatchObject({
+      container: { type: "message", channel_id: dm, message_ts: ts },
+      channel: { id: dm, name: "directmessage" },
+    })
+    peer.ack = () => ({ text: "yours" })
+    expect(await slack.workspace.command(ROBIN, dm, "list")).toMatchObject({ response: { text: "yours", channel: dm } })
+    expect(peer.last()).toMatchObject({ channel_id: dm, channel_name: "directmessage", text: "list" })
+    expect(await slack.workspace.click(ADA, { channel: dm, ts: String(ts) }, "go")).toMatchObject({
+      error: "channel_not_found",
+    })
+  })
+
   test("the home's opening is an event with an id of its own", async () => {
     await slack.workspace.openHome(ADA)
     await slack.workspace.openHome(ADA, "messages")
@@ -172,6 +213,15 @@ describe("payloads", () => {
 })
 
 describe("what a person can't do", () => {
+  test("open what is switched off, or open anything when they are nobody", async () => {
+    Object.assign(slack.workspace, { homeEnabled: false, messagesEnabled: false })
+    expect(await slack.workspace.openHome(ADA)).toMatchObject({ error: "not_enabled" })
+    expect(await slack.workspace.openHome(ADA, "messages")).toMatchObject({ error: "not_enabled" })
+    Object.assign(slack.workspace, { homeEnabled: true })
+    expect(await slack.workspace.openHome("U9")).toMatchObject({ error: "user_not_found" })
+    expect(peer.received).toEqual([])
+  })
+
   test.each<[string, () => Promise<unknown>, string]>([
     ["type a command where they are not", () => slack.workspace.command(ROBIN, AUDIT, "x"), "channel_not_found"],
     ["type a command that nobody has", () => slack.workspace.command(ROBIN, OPS, "x", "/other"), "invalid_command"],

@@ -15,7 +15,8 @@ const pinged = (): string[] =>
     .notifications()
     .map((it) => `${it.user} ${it.why}`)
     .sort()
-const everybody = (why: string): string[] => [ADA, GRACE, GUS, LENA, OSCAR, ROBIN].map((user) => `${user} ${why}`).sort()
+const everybody = (why: string): string[] =>
+  [ADA, GRACE, GUS, LENA, OSCAR, ROBIN].map((user) => `${user} ${why}`).sort()
 const rich = (...elements: unknown[]) => [{ type: "rich_text", elements: [{ type: "rich_text_section", elements }] }]
 const sre = [`${ADA} group`, `${GRACE} group`]
 
@@ -124,6 +125,19 @@ describe("other reasons", () => {
     await call(slack, "chat.update", { channel: OPS, ts, text: `<!channel> <@${ADA}>` })
     await call(slack, "chat.postEphemeral", { channel: OPS, user: ADA, text: `<@${ADA}>` })
     expect(pinged()).toEqual([])
+  })
+
+  test("the place is told, and the thread; what is deleted later was a ping all the same", async () => {
+    const direct = await call(slack, "chat.postMessage", { channel: ROBIN, text: "x" })
+    const root = await call(slack, "chat.postMessage", { channel: OPS, text: "x" })
+    const reply = { channel: OPS, text: `<@${ADA}>`, thread_ts: root["ts"] }
+    const { ts } = await call(slack, "chat.postMessage", reply)
+    await call(slack, "chat.delete", { channel: OPS, ts })
+    expect(slack.workspace.notifications()).toMatchObject([
+      { user: ROBIN, channel: direct["channel"], ts: direct["ts"] },
+      { user: ADA, channel: OPS, ts, thread_ts: root["ts"] },
+    ])
+    expect(slack.workspace.messages(OPS, String(root["ts"]))).toMatchObject([{ ts: root["ts"], reply_count: 0 }])
   })
 
   test("the author is not pinged, nor is a bot", () => {

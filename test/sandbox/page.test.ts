@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { build } from "vite"
-import { ADA, AUDIT, GRACE, NO_BOT, OPS, OSCAR, ROBIN } from "../../src/sandbox/seed.ts"
+import { ADA, AUDIT, GRACE, LENA, NO_BOT, OPS, OSCAR, ROBIN } from "../../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../../src/sandbox/slack.ts"
 import { socketApp } from "./bolt.ts"
 import { actions, button, call, mrkdwn, text } from "./call.ts"
@@ -274,6 +274,64 @@ describe("who I am", () => {
   })
 })
 
+const direct = (to: string, words: string, ...elements: unknown[]) =>
+  call(slack, "chat.postMessage", {
+    channel: to,
+    text: words,
+    blocks: [{ type: "section", text: text(words) }, actions(...elements)],
+  })
+const appRow = (page: Page) => page.getByRole("list", { name: "Apps" }).getByRole("button")
+
+describe("direct messages", () => {
+  test("are marked until they are read, by whichever window; their buttons work, and commands too", async () => {
+    app = await socketApp(slack, (bot) => {
+      bot.action("approve", async ({ ack, body, client }) => {
+        await ack()
+        const { channel, message } = body as { channel?: { id: string }; message?: { ts: string } }
+        await client.chat.update({ channel: channel?.id ?? "", ts: message?.ts ?? "", text: "Approved by you" })
+      })
+      bot.command("/agent", async ({ ack, command }) => ack({ text: `${command.channel_name}: ${command.text}` }))
+    })
+    const page = await look(ROBIN)
+    await direct(ADA, "Restart web?", approve)
+    slack.workspace.say(LENA, slack.workspace.openDm(LENA, ADA).id, "a minute?")
+    await page.getByRole("radio", { name: /^Ada.*2 new/ }).waitFor()
+    await be(page, ADA)
+    const people = page.getByRole("list", { name: "Direct messages" }).getByRole("button")
+    expect(await people.allInnerTexts()).toEqual([expect.stringContaining("Lena")])
+    await page.reload()
+    await appRow(page).getByText("1 new").waitFor()
+    await appRow(page).click()
+    await messages(page).getByText("Restart web?").waitFor()
+    await page.getByRole("radio", { name: /^Ada.*1 new/ }).waitFor()
+    expect(await appRow(page).innerText()).not.toContain("new")
+    await page.getByRole("button", { name: "Approve restart of web" }).click()
+    await messages(page).getByText("Approved by you").waitFor()
+    await page.getByRole("textbox", { name: "Message Countersign" }).fill("/agent list <all>")
+    await page.keyboard.press("Enter")
+    await messages(page).getByText("directmessage: list <all>").waitFor()
+    await be(page, ROBIN)
+    await messages(page).getByText("You and Countersign").waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  test("are named in the tray, which leads there as the one who got them", async () => {
+    const page = await look(ROBIN)
+    const { ts, channel } = await direct(LENA, "Nobody answered", approve)
+    await direct(LENA, "It is late", approve)
+    await call(slack, "chat.delete", { channel, ts })
+    await page.getByRole("button", { name: "Notifications, 1 new" }).click()
+    const notices = page.getByRole("list", { name: "Notifications" }).getByRole("button")
+    await notices.getByText("deleted since").waitFor()
+    expect(
+      (await notices.allInnerTexts()).map((words) => words.split("\n").filter((line) => line.length > 1)[0]),
+    ).toEqual(["Lena has a direct message from Countersign", "Lena has a direct message from Countersign"])
+    await notices.first().click()
+    await messages(page).getByText("It is late").waitFor()
+    expect(await page.getByRole("radio", { name: nameOf(LENA) }).isChecked()).toBe(true)
+  })
+})
+
 describe("writing", () => {
   test("a command is offered, sent, and answered only to who typed it", async () => {
     app = await socketApp(slack, (bot) =>
@@ -456,6 +514,47 @@ describe("a modal", () => {
     })
   })
 
+  test("opens at once and is filled when more is known, without going away; one above it takes nothing from it", async () => {
+    const checking = { type: "modal", title: text("Decline"), blocks: [{ type: "section", text: text("Checking…") }] }
+    const filled = { ...form, blocks: [...form.blocks.slice(0, 1), actions(button("more", { text: text("Details") }))] }
+    let known = (): void => undefined
+    app = await socketApp(slack, (bot) => {
+      bot.action("approve", async ({ ack, body, client }) => {
+        await ack()
+        const trigger_id = "trigger_id" in body ? body.trigger_id : ""
+        const { view } = await client.views.open({ trigger_id, view: checking as never })
+        await new Promise<void>((resolve) => (known = resolve))
+        await client.views.update({ view_id: view?.id ?? "", hash: view?.hash ?? "", view: filled as never })
+      })
+      bot.action("more", async ({ ack, body, client }) => {
+        await ack()
+        const view = { ...checking, title: text("Details") }
+        await client.views.push({ trigger_id: "trigger_id" in body ? body.trigger_id : "", view: view as never })
+      })
+    })
+    const page = await look(ADA)
+    await post({ blocks: card(approve) })
+    await page.getByRole("button", { name: "Approve restart of web" }).click()
+    const modal = page.getByRole("dialog", { name: "Decline" })
+    await modal.getByText("Checking…").waitFor()
+    await page.evaluate(`
+      window.dialog = document.querySelector("dialog")
+      window.wentAway = 0
+      dialog.addEventListener("close", () => wentAway++)`)
+    known()
+    const note = modal.getByRole("textbox", { name: "Why not?" })
+    await note.waitFor()
+    expect(await page.evaluate("[dialog.isConnected, dialog.open, wentAway]")).toEqual([true, true, 0])
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("TEXTAREA")
+    await note.fill("half a reason")
+    await modal.getByRole("button", { name: "Details" }).click()
+    const above = page.getByRole("dialog", { name: "Details" })
+    await above.getByText("Checking…").waitFor()
+    await page.keyboard.press("Escape")
+    await note.waitFor()
+    expect(await note.inputValue()).toBe("half a reason")
+  })
+
   test("says when the app did not answer, and keeps what was filled in; Escape closes it", async () => {
     app = await socketApp(slack, (bot) => {
       bot.action("approve", async ({ ack, body, client }) => {
@@ -505,6 +604,19 @@ describe("around the messages", () => {
     await page.getByRole("button", { name: "Notifications", exact: true }).waitFor()
   })
 
+  test("what is deleted goes from the thread, and the last of it takes the thread along", async () => {
+    const root = await post({ text: "root" })
+    const first = await post({ text: "a reminder", thread_ts: root })
+    const page = await look(ROBIN)
+    await page.getByRole("button", { name: /1 reply/ }).click()
+    await thread(page).getByText("a reminder").waitFor()
+    await call(slack, "chat.delete", { channel: OPS, ts: first })
+    await thread(page).getByText("a reminder").waitFor({ state: "detached" })
+    await call(slack, "chat.delete", { channel: OPS, ts: root })
+    await thread(page).waitFor({ state: "hidden" })
+    await messages(page).getByText("Start a run in #ops").waitFor()
+  })
+
   test("App Home is opened, drawn, and its buttons work", async () => {
     app = await socketApp(slack, (bot) => {
       bot.event("app_home_opened", async ({ event, client }) => {
@@ -522,6 +634,14 @@ describe("around the messages", () => {
     await page.getByRole("heading", { name: `Hello ${GRACE}` }).waitFor()
     await page.getByRole("button", { name: "Go" }).click()
     await page.getByRole("heading", { name: "Pressed" }).waitFor()
+    const blocks = [{ type: "header", text: text("Something new") }]
+    await call(slack, "views.publish", { user_id: GRACE, view: { type: "home", blocks } })
+    await page.getByRole("heading", { name: "Something new" }).waitFor()
+    await app.stop()
+    await page.reload()
+    await page.getByRole("heading", { name: "Something new" }).waitFor()
+    await be(page, OSCAR)
+    await page.getByText("The app has not put anything here for you yet.").waitFor()
   })
 
   test("misbehaviour is switched on and off, and goes off when it is used up", async () => {

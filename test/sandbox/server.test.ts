@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
-import { ADA, AUDIT, OPS, OSCAR, ROBIN } from "../../src/sandbox/seed.ts"
+import { ADA, AUDIT, BOT, OPS, OSCAR, ROBIN } from "../../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../../src/sandbox/slack.ts"
 import type { State } from "../../src/sandbox/workspace.ts"
 import { actions, button, call, text } from "./call.ts"
@@ -167,6 +167,31 @@ describe("what the page sees and does", () => {
     expect((await raw("/sandbox/state?as=U9")).status).toBe(404)
   })
 
+  test("what somebody has not read is told to them, and stays so until they looked", async () => {
+    const placesOf = async (as: string): Promise<unknown[]> =>
+      (await state(as)).channels.map(({ name, unread, pings }) => [name, unread, pings]).filter(([, unread]) => unread)
+    const { ts } = await call(slack, "chat.postMessage", { channel: OPS, text: `<@${ADA}> look` })
+    const direct = await call(slack, "chat.postMessage", { channel: ADA, text: "and here" })
+    expect(await placesOf(ADA)).toEqual([
+      ["ops", true, 1],
+      ["Countersign", true, 1],
+    ])
+    expect(await placesOf(ROBIN)).toEqual([["ops", true, 0]])
+    expect((await act("read", { as: ADA, channel: OPS, ts })).body).toEqual({ ok: true })
+    expect(await placesOf(ADA)).toEqual([["Countersign", true, 1]])
+    expect((await state(ROBIN)).notifications).toMatchObject([
+      { user: ADA, place: { id: OPS, name: "ops", kind: "channel" }, seen: true, gone: false },
+      { user: ADA, place: { name: "Countersign", kind: "dm", with: BOT }, seen: false, gone: false },
+    ])
+    await act("read", { as: ADA, channel: OPS, ts: "1.1" })
+    expect(await placesOf(ADA)).toEqual([["Countersign", true, 1]])
+    await call(slack, "chat.delete", { channel: direct["channel"], ts: direct["ts"] })
+    expect(await placesOf(ADA)).toEqual([])
+    expect((await state(ADA)).notifications[1]).toMatchObject({ gone: true })
+    slack.workspace.say(ADA, OPS, "on it")
+    expect(await placesOf(ADA)).toEqual([])
+  })
+
   test("a plain message, a command, a command in a thread", async () => {
     const peer = await attach(slack)
     peer.ack = () => ({ text: "started" })
@@ -212,7 +237,10 @@ describe("what the page sees and does", () => {
     expect((await state(ADA)).views).toEqual([])
     expect((await act("close", { as: ADA, view_id: open?.id })).body).toEqual({ ok: false, error: "no_such_view" })
     expect((await act("home", { as: ADA })).body).toEqual({ ok: true })
-    expect(peer.last()).toMatchObject({ event: { type: "app_home_opened" } })
+    expect(peer.last()).toMatchObject({ event: { type: "app_home_opened", tab: "home" } })
+    expect((await act("home", { as: OSCAR, tab: "messages" })).body).toEqual({ ok: true })
+    expect(peer.last()).toMatchObject({ event: { type: "app_home_opened", tab: "messages", user: OSCAR } })
+    expect((await state(OSCAR)).channels).toContainEqual(expect.objectContaining({ kind: "dm", with: BOT }))
   })
 
   test("misbehaviour is set as a whole", async () => {

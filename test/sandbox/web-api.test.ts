@@ -129,6 +129,15 @@ describe("chat.postMessage", () => {
     expect(await post({ text: "x" })).toMatchObject({ error: "is_archived" })
   })
 
+  test("with the messages tab off nobody can be written to", async () => {
+    const { channel } = await post({ channel: ROBIN, text: "x" })
+    slack.workspace.messagesEnabled = false
+    for (const to of [ROBIN, channel]) {
+      expect(await post({ channel: to, text: "x" })).toMatchObject({ error: "messages_tab_disabled" })
+    }
+    expect(await post({ text: "x" })).toMatchObject({ ok: true })
+  })
+
   test("chat:write.public opens public channels", async () => {
     slack.workspace.scopes.add("chat:write.public")
     expect(await post({ channel: NO_BOT, text: "x" })).toMatchObject({ ok: true })
@@ -221,6 +230,15 @@ describe("chat.update and chat.delete", () => {
     expect(await update({ ts: message_ts, text: "x" })).toMatchObject({ error: "message_not_found" })
   })
 
+  test("what the bot wrote to one person can be changed and taken back there, under the name of that place alone", async () => {
+    const { channel, ts } = await post({ channel: ROBIN, text: "x" })
+    expect(await update({ channel, ts, text: "y" })).toMatchObject({ ok: true, channel })
+    expect(await call(slack, "chat.delete", { channel: ROBIN, ts })).toMatchObject({ error: "channel_not_found" })
+    expect(await call(slack, "chat.delete", { channel, ts })).toMatchObject({ ok: true, channel, ts })
+    expect(await call(slack, "chat.delete", { channel, ts })).toMatchObject({ error: "message_not_found" })
+    expect(slack.workspace.messages(String(channel))).toEqual([])
+  })
+
   test("in a channel that was left or archived nothing can be changed", async () => {
     const ts = await posted()
     slack.workspace.alterChannel(OPS, { is_archived: true })
@@ -249,6 +267,19 @@ describe("chat.postEphemeral and chat.getPermalink", () => {
     ["a thread that isn't there", { channel: OPS, user: ROBIN, thread_ts: "1000000000.000001" }, "thread_not_found"],
   ])("%s: refused", async (_what, args, error) => {
     expect(await call(slack, "chat.postEphemeral", { text: "x", ...args })).toMatchObject({ ok: false, error })
+  })
+
+  test("somebody can be told something alone in a thread, in a private channel and in their own conversation", async () => {
+    const root = await posted()
+    const { channel } = await post({ channel: ADA, text: "x" })
+    const places = [{ channel: OPS, thread_ts: root }, { channel: AUDIT }, { channel }]
+    for (const place of places) {
+      expect(await call(slack, "chat.postEphemeral", { ...place, user: ADA, text: "x" })).toMatchObject({ ok: true })
+    }
+    expect(slack.workspace.ephemerals(ADA)).toMatchObject(places)
+    expect(await call(slack, "chat.postEphemeral", { channel, user: ROBIN, text: "x" })).toMatchObject({
+      error: "user_not_in_channel",
+    })
   })
 
   test("a link names the message and leads to it", async () => {
@@ -307,6 +338,38 @@ describe("views", () => {
     expect(
       await call(slack, "views.push", { trigger_id: await trigger(), view: modal({ external_id: "e" }) }),
     ).toMatchObject({ error: "duplicate_external_id" })
+    const home = { type: "home", blocks: [], external_id: "e" }
+    expect(await call(slack, "views.publish", { user_id: GRACE, view: home })).toMatchObject({
+      error: "duplicate_external_id",
+    })
+    expect(await call(slack, "views.publish", { user_id: GRACE, view: { ...home, external_id: "h" } })).toMatchObject({
+      ok: true,
+    })
+    expect(await call(slack, "views.publish", { user_id: GRACE, view: { ...home, external_id: "h" } })).toMatchObject({
+      ok: true,
+    })
+  })
+
+  test("each person has modals of their own, and what is shown can be filled in later", async () => {
+    const opened = await Promise.all(
+      [ADA, GRACE].map(async (user) =>
+        call(slack, "views.open", { trigger_id: await trigger(user), view: modal({ blocks: [section("Checking…")] }) }),
+      ),
+    )
+    const [ofAda, ofGrace] = opened.map(({ view }) => view as { id: string; hash: string })
+    expect(
+      await call(slack, "views.update", {
+        view_id: ofAda?.id,
+        hash: ofAda?.hash,
+        view: modal({ blocks: [section("Yes")] }),
+      }),
+    ).toMatchObject({ ok: true, view: { id: ofAda?.id, root_view_id: ofAda?.id, blocks: [{ text: { text: "Yes" } }] } })
+    expect(slack.workspace.views(GRACE)).toMatchObject([{ id: ofGrace?.id, hash: ofGrace?.hash }])
+    await slack.workspace.closeView(GRACE, ofGrace?.id ?? "")
+    expect(await call(slack, "views.update", { view_id: ofGrace?.id, view: modal() })).toMatchObject({
+      error: "not_found",
+    })
+    expect(slack.workspace.views(ADA)).toHaveLength(1)
   })
 
   test("a view beyond 250 kB is refused", async () => {
@@ -398,7 +461,22 @@ describe("what can be looked up", () => {
   })
 
   test("a conversation with a person", async () => {
-    expect(await call(slack, "conversations.open", { users: ROBIN })).toMatchObject({ ok: true })
+    const first = await call(slack, "conversations.open", { users: ROBIN })
+    const { id } = first["channel"] as { id: string }
+    expect(first).toEqual({ ok: true, channel: { id: expect.stringMatching(/^D/) as string } })
+    const again = { ok: true, no_op: true, already_open: true, channel: { id } }
+    expect(await call(slack, "conversations.open", { users: ROBIN })).toEqual(again)
+    expect(await call(slack, "conversations.open", { channel: id, return_im: true })).toMatchObject({
+      ...again,
+      channel: { id, is_im: true, user: ROBIN },
+    })
+    expect((await post({ channel: ROBIN, text: "x" }))["channel"]).toBe(id)
+    expect(await call(slack, "conversations.open", { channel: OPS })).toMatchObject({ error: "channel_not_found" })
+    const theirs = slack.workspace.openDm(ADA, GRACE)
+    expect(await call(slack, "conversations.open", { channel: theirs.id })).toMatchObject({
+      error: "channel_not_found",
+    })
+    expect(await call(slack, "conversations.open", { users: BOT })).toMatchObject({ error: "cannot_dm_bot" })
     expect(await call(slack, "conversations.open", { users: "U9" })).toMatchObject({ error: "user_not_found" })
     slack.workspace.alterPerson(OSCAR, { deleted: true })
     expect(await call(slack, "conversations.open", { users: OSCAR })).toMatchObject({ error: "user_disabled" })
