@@ -98,8 +98,9 @@ export function makeModal(acts: ModalActs) {
 
   on(node, { cancel: (event) => (event.preventDefault(), close(false)) })
 
-  /** Keeps what was filled in in the shown one, of those that are still open. */
-  function keep(views: View[]): void {
+  /** Another one comes on top; what was filled in in those that stay open is kept. */
+  function turnTo(views: View[]): void {
+    trouble = none
     if (view !== undefined) below.set(view.id, readValues(node))
     for (const id of below.keys()) if (views.every((one) => one.id !== id)) below.delete(id)
   }
@@ -116,11 +117,10 @@ export function makeModal(acts: ModalActs) {
     const opened = next !== undefined && next.id !== view?.id
     // One that only said "Checking…" and now asks something is as good as new.
     const asked = asks(node)
-    if (opened) keep(views)
+    if (opened) turnTo(views)
     view = next
     names = withNames
     namesVersion = version
-    if (opened) trouble = none
     if (next === undefined) return hide()
     draw()
     if (!node.open) node.showModal()
