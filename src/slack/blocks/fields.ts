@@ -6,11 +6,11 @@ import { answerSchemaFault, choicesOf, validateAnswerData } from "../../core/ans
 import { isRecord } from "../../core/json.ts"
 import { mask } from "../../core/mask.ts"
 import {
-  blockId,
   blocksOf,
   quoted,
   saidIn,
   say,
+  unsent,
   YES_NO,
   type Blocks,
   type Control,
@@ -45,8 +45,8 @@ export function fieldsOf(schema: Schema, given: Schema = {}): Blocks {
  */
 export function readFields(schema: Schema, values: unknown, given: Schema = {}): Read {
   const plan = planOf(schema, given)
-  if (!plan.ok) return { ok: false, errors: { [blockId(0)]: sentence(plan.why) } }
-  const { fields } = plan
+  if (!plan.ok) return { ok: false, errors: unsent(values, plan.why) }
+  const { fields, blocks } = plan
   const { said, errors } = saidIn(
     values,
     fields.map(({ control }) => control),
@@ -55,7 +55,8 @@ export function readFields(schema: Schema, values: unknown, given: Schema = {}):
   const data = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
   const valid = validateAnswerData(schema, data)
   for (const { field, message } of valid.ok ? [] : valid.errors) {
-    errors[blockId(fields.findIndex(({ name }) => name === field))] ??= faultWords(message)
+    const id = blocks[fields.findIndex(({ name }) => name === field)]?.block_id ?? ""
+    errors[id] ??= faultWords(message)
   }
   return Object.keys(errors).length === 0 ? { ok: true, data } : { ok: false, errors }
 }
@@ -63,8 +64,6 @@ export function readFields(schema: Schema, values: unknown, given: Schema = {}):
 /** One fault of an answer as a person reads it under the field. */
 export const faultWords = (message: string): string =>
   message === "is required" ? "Please answer this." : `This ${say(message, 300)}.`
-
-const sentence = (why: string): string => `This form can't be sent: ${why}.`
 
 function planOf(schema: Schema, given: Schema): (Extract<Blocks, { ok: true }> & { fields: Named[] }) | Unfit {
   const fault = answerSchemaFault("input", schema)

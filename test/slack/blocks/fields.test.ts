@@ -35,13 +35,29 @@ const blockOf = (made: Blocks): InputBlock => {
   return made.blocks[0]
 }
 
+const idOf = (made: { ok: boolean; blocks?: InputBlock[] }, index: number): string =>
+  made.blocks?.[index]?.block_id ?? `no block ${index}`
+/** With `f0`, `f1` and so on for the block ids in this order, which say more than that. */
+const named = (made: { ok: boolean; blocks?: InputBlock[] }, state: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(state).map(([key, value]) => [idOf(made, Number(key.slice(1))), value]))
+/** What was read, with the errors by `f0`, `f1` and so on. */
+function short<R extends { ok: boolean }>(answer: R): R | { ok: false; errors: Record<string, unknown> } {
+  if (!("errors" in answer) || typeof answer.errors !== "object" || answer.errors === null) return answer
+  return {
+    ok: false,
+    errors: Object.fromEntries(Object.entries(answer.errors).map(([id, error]) => [id.replace(/-.*/, ""), error])),
+  }
+}
+
 /** `state.values` when this was typed or chosen, in the order of the fields; undefined leaves one as it is. */
 const typed = (made: Blocks, ...said: unknown[]): Given =>
   fill(
     kept(made),
-    Object.fromEntries(said.flatMap((one, index) => (one === undefined ? [] : [[`f${index}`, { v: one }]]))),
+    Object.fromEntries(said.flatMap((one, index) => (one === undefined ? [] : [[idOf(made, index), { v: one }]]))),
   )
-const read = (schema: Schema, ...said: unknown[]) => readFields(schema, typed(fieldsOf(schema), ...said))
+const read = (schema: Schema, ...said: unknown[]) => short(readFields(schema, typed(fieldsOf(schema), ...said)))
+const readState = (schema: Schema, state: Record<string, unknown>, given?: Schema) =>
+  short(readFields(schema, named(fieldsOf(schema, given), state), given))
 
 describe("the field of a schema", () => {
   test.each<[string, Schema, Schema]>([
@@ -55,7 +71,7 @@ describe("the field of a schema", () => {
     ["an instant", { type: "string", format: "date-time" }, { type: "plain_text_input", multiline: false }],
     ["a whole number", { type: "integer", minimum: 0.5, maximum: 9, default: 3 }, { type: "number_input", is_decimal_allowed: false, min_value: "1", max_value: "9", initial_value: "3" }],
     ["a number", { type: "number", minimum: 1e-7, default: 1e21 }, { type: "number_input", is_decimal_allowed: true, min_value: "0.0000001", initial_value: "1000000000000000000000" }],
-    ["yes or no", { type: "boolean", default: false }, { type: "radio_buttons", initial_option: { text: plain("No") } }],
+    ["yes or no", { type: "boolean", default: false }, { type: "radio_buttons", options: [{ text: { ...plain("Yes"), emoji: false }, value: "0" }, { text: { ...plain("No"), emoji: false }, value: "1" }], initial_option: { text: plain("No") } }],
     ["few choices", { enum: ["a", "b"], default: "b" }, { type: "radio_buttons", initial_option: { text: plain("b"), value: "1" } }],
     ["many choices", { enum: [1, 2, 3, 4, 5, 6], default: 6 }, { type: "static_select", initial_option: { text: plain("6") } }],
     ["several of few", { type: "array", items: { enum: ["a", "b"] }, default: ["b"] }, { type: "checkboxes", initial_options: [{ text: plain("b") }] }],
@@ -72,7 +88,7 @@ describe("the field of a schema", () => {
       blocks: [
         {
           type: "input",
-          block_id: "f0",
+          block_id: expect.stringMatching(/^f0-[0-9a-f]{8}$/) as string,
           label: { type: "plain_text", text: "Where?", emoji: false },
           hint: { type: "plain_text", text: "The target.", emoji: false },
           optional: false,
@@ -136,7 +152,7 @@ describe("the field of a schema", () => {
     const names = ["__proto__", "constructor", "", "  ", "<!channel>", "a".repeat(5000), "x\n*Approved*"]
     const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]))
     const made = fieldsOf(form(properties))
-    expect(kept(made).map(({ block_id }) => block_id)).toEqual(["f0", "f1", "f2", "f3", "f4", "f5", "f6"])
+    expect(kept(made).every(({ block_id }) => /^f\d-[0-9a-f]{8}$/.test(block_id ?? ""))).toBe(true)
     const labels = made.ok ? made.blocks.map(({ label }) => label.text) : []
     expect(labels.slice(2, 5)).toEqual(["(no name)", "(no name)", "<!channel>"])
     expect(labels[6]).toBe("x ⏎ *Approved*")
@@ -241,11 +257,10 @@ describe("what was filled in", () => {
     ["1".repeat(500), /such as/],
   ])("the number %j", (text, expected) => {
     const schema = one({ type: "number" })
-    const values = { f0: { v: { type: "number_input", value: text } } }
-    const answer = readFields(schema, values)
+    const answer = readState(schema, { f0: { v: { type: "number_input", value: text } } })
     if (expected instanceof RegExp) expect(answer).toMatchObject({ errors: { f0: expect.stringMatching(expected) as string } })
     else expect(answer).toEqual({ ok: true, data: { x: expected } })
-    expect(Object.is(answer.ok && answer.data["x"], -0)).toBe(false)
+    expect(Object.is("data" in answer && answer.data["x"], -0)).toBe(false)
   }) // prettier-ignore
 
   test.each<[Schema, string, string]>([
@@ -259,7 +274,7 @@ describe("what was filled in", () => {
     [{ type: "string" }, "a\ud83d", "This has half a character in it. Please type it again."],
   ])("%j: %j is refused at its field", (field, said, error) => {
     const schema = form({ first: { type: "boolean" }, x: field })
-    expect(readFields(schema, { f1: { v: { value: said } } })).toEqual({ ok: false, errors: { f1: error } })
+    expect(readState(schema, { f1: { v: { value: said } } })).toEqual({ ok: false, errors: { f1: error } })
   }) // prettier-ignore
 
   test("a state of any shape is read without a throw", () => {
@@ -270,7 +285,7 @@ describe("what was filled in", () => {
         fc.dictionary(fc.constantFrom("f0", "f1", "f2"), fc.dictionary(fc.constant("v"), fc.anything())),
         (any, state) => {
           expect(readFields(schema, any)).toEqual({ ok: true, data: {} })
-          expect([true, false]).toContain(readFields(schema, state).ok)
+          expect([true, false]).toContain(readState(schema, state).ok)
         },
       ),
     )
@@ -278,7 +293,7 @@ describe("what was filled in", () => {
       f1: { v: { selected_option: { value: "7" } } },
       f2: { v: { selected_options: [{ value: "__proto__" }] } },
     }
-    expect(readFields(schema, forged)).toEqual({ ok: true, data: {} })
+    expect(readState(schema, forged)).toEqual({ ok: true, data: {} })
   })
 })
 
@@ -291,7 +306,7 @@ describe("a field that was left as it was", () => {
       expect(readFields(schema, typed(made), { x: text })).toEqual({ ok: true, data: { x: text } })
       // What clients make of it by themselves: other line breaks, no blanks at the ends.
       for (const left of [text.replaceAll("\r\n", "\n"), text.replaceAll("\r\n", "\n").trim(), text.trimEnd()]) {
-        expect(readFields(schema, { f0: { v: { value: left === "" ? null : left } } }, { x: text })).toEqual({
+        expect(readState(schema, { f0: { v: { value: left === "" ? null : left } } }, { x: text })).toEqual({
           ok: true,
           data: { x: text },
         })
@@ -301,7 +316,7 @@ describe("a field that was left as it was", () => {
 
   test("what was typed into it is what counts, with the line breaks that it had", () => {
     const schema = one({ type: "string" })
-    const says = (given: string, value: string) => readFields(schema, { f0: { v: { value } } }, { x: given })
+    const says = (given: string, value: string) => readState(schema, { f0: { v: { value } } }, { x: given })
     expect(says("git ", "git  ")).toEqual({ ok: true, data: { x: "git  " } })
     expect(says("a", " a")).toEqual({ ok: true, data: { x: " a" } })
     expect(says("a\r\nb", "a\nc")).toEqual({ ok: true, data: { x: "a\r\nc" } })
@@ -311,7 +326,7 @@ describe("a field that was left as it was", () => {
   })
 
   test("an emoji that came back as a word is never taken for what was meant", () => {
-    const back = readFields(one({ type: "string" }), { f0: { v: { value: "go :rocket:" } } }, { x: "go 🚀" })
+    const back = readState(one({ type: "string" }), { f0: { v: { value: "go :rocket:" } } }, { x: "go 🚀" })
     expect(back).toMatchObject({ ok: false, errors: { f0: expect.stringMatching(/emoji.*:rocket:/) as string } })
   })
 
@@ -478,7 +493,7 @@ describe("questions", () => {
   })
 
   test("none may be meant of several, but every other one wants an answer", () => {
-    expect(readQuestions(questions, {})).toEqual({
+    expect(short(readQuestions(questions, {}))).toEqual({
       ok: false,
       errors: { f0: "Please answer this.", f2: "Please answer this.", f3: "Please answer this." },
     })
@@ -538,7 +553,7 @@ describe("the form for args", () => {
     expect(made).toMatchObject({
       kept: ["kind"],
       blocks: [
-        { optional: false, hint: { text: expect.stringMatching(/^What to deploy\. It has blanks/) as string }, element: { initial_value: "web\r\n" } },
+        { optional: false, hint: { text: expect.stringMatching(/^What to deploy\. The blanks/) as string }, element: { initial_value: "web\r\n" } },
         { optional: true, element: { type: "number_input", is_decimal_allowed: false, min_value: "1", initial_value: "3" } },
         { optional: false, hint: { text: "Environment" }, element: { type: "radio_buttons", initial_option: { text: plain("staging") } } },
         { element: { type: "radio_buttons", initial_option: { text: plain("No") } } },
@@ -588,14 +603,16 @@ describe("the form for args", () => {
       args: { service: "web", env: "prod", note: null, zones: [], target: { region: "eu", port: null } },
     })
     const forged = { f0: { v: { value: "" } }, f2: { v: { selected_option: null } } }
-    expect(readEdit(schema, full, [], { ...state, ...forged })).toMatchObject({
+    expect(short(readEdit(schema, full, [], { ...state, ...named(made, forged) }))).toMatchObject({
       errors: { f0: "Please answer this.", f2: "Please answer this." },
     })
   })
 
   test("says at the field what the tool would not take", () => {
     const made = editFields(schema, args)
-    expect(readEdit(schema, args, [], typed(made, undefined, "1.5", undefined, undefined, "x".repeat(51)))).toEqual({
+    expect(
+      short(readEdit(schema, args, [], typed(made, undefined, "1.5", undefined, undefined, "x".repeat(51)))),
+    ).toEqual({
       ok: false,
       errors: { f1: "This must be a whole number.", f4: "This must have at most 50 characters." },
     })
@@ -659,6 +676,35 @@ describe("the form for args", () => {
     expect(editFields(form({}), odd)).toMatchObject({ ok: false, why: expect.stringMatching(why) as string })
     expect(readEdit(form({}), odd, [], {})).toMatchObject({ ok: false })
   }) // prettier-ignore
+
+  test("a form that was opened for other fields changes nothing, and says so", () => {
+    const before = form({ env: { enum: ["prod", "staging"] }, note: { type: "string" } })
+    const after = form({ env: { enum: ["staging", "prod"] }, note: { type: "string" } })
+    const values = { env: "staging", note: "x" }
+    const state = typed(editFields(before, values), "0", "y")
+    expect(readEdit(before, values, [], state)).toEqual({ ok: true, args: { env: "prod", note: "y" } })
+    const [first = ""] = Object.keys(state)
+    const stale = { ok: false, errors: { [first]: expect.stringMatching(/open it again/) as string } }
+    expect(readEdit(after, values, [], state)).toEqual(stale)
+    expect(readFields(after, state)).toEqual(stale)
+    expect(readEdit(after, { list: [1] }, [], state)).toMatchObject({
+      errors: { [first]: expect.stringMatching(/“list”/) as string },
+    })
+  })
+
+  test("a name that is a secret isn't told either", () => {
+    const secret = `ghp_${"a1B2".repeat(9)}`
+    const made = editFields(form({}), { [secret]: "x", open: "y" }, [])
+    expect(made.ok).toBe(true)
+    expect(JSON.stringify(made)).not.toContain(secret)
+  })
+
+  test("a line gets one line, a longer text more", () => {
+    const lines = (value: string) => element(editFields(form({}), { x: value }))
+    expect(lines("git push")).toMatchObject({ multiline: false })
+    expect(lines("a\nb")).toMatchObject({ multiline: true })
+    expect(lines("x".repeat(61))).toMatchObject({ multiline: true })
+  })
 
   test("schemas of any shape are read without a throw", () => {
     const odd = [

@@ -4,6 +4,7 @@
  */
 import type { InputBlock, PlainTextElement, PlainTextOption } from "@slack/types"
 import type { Choice } from "../../../core/answer-schema.ts"
+import { sha256 } from "../../../core/digest.ts"
 import { mask } from "../../../core/mask.ts"
 import { chunks, clip, oneLine, visibleJson } from "../text.ts"
 import { decimal, INPUT, typedNumber, typedText, type Typed } from "./exact.ts"
@@ -53,7 +54,16 @@ const AROUND = 10
 const FEW = 5
 
 const ACTION = "v"
-export const blockId = (index: number): string => `f${index}`
+
+/**
+ * Tells what is asked, so that a form that was opened when something else was (the tool has other args by now) is not
+ * read as this one.
+ */
+export function blockId({ label, input }: Control, index: number): string {
+  const choices = input.kind === "choice" ? [input.several, input.choices] : []
+  return `f${index}-${sha256(JSON.stringify([label, input.kind, ...choices])).slice(0, 8)}`
+}
+const OURS = /^f\d+-/
 
 /** Foreign words on one line, masked and with nothing hidden in them; `max`, at least 60, is what Slack may count. */
 export const say = (text: string, max: number): string => clip(oneLine(mask(text).text), max)
@@ -78,7 +88,7 @@ export function blocksOf(controls: readonly Control[]): Blocks {
     const hint = control.hint === undefined || control.hint === "" ? {} : { hint: plain(say(control.hint, 1500)) }
     blocks.push({
       type: "input",
-      block_id: blockId(index),
+      block_id: blockId(control, index),
       label: plain(say(control.label, LIMITS.label) || "(no name)"),
       optional: control.optional,
       element: element.element,
@@ -180,9 +190,8 @@ function optionsOf(choices: readonly Choice[]): { ok: true; options: PlainTextOp
 /** Long words go on in the second line of an option, where else the value behind a title stands. */
 function optionOf({ value, title }: Choice, index: number, alike: boolean): PlainTextOption | undefined {
   const text = title ?? (alike ? exact(value) : shown(value))
-  const behind = title === undefined || title === String(value) ? "" : shown(value)
   const [first, second, ...rest] = chunks(say(text, INPUT), LIMITS.option, true)
-  const beside = [second ?? "", behind].filter((part) => part !== "").map((part) => say(part, INPUT))
+  const beside = [second ?? "", behind({ value, title })].filter((part) => part !== "").map((part) => say(part, INPUT))
   const description = beside.join(" · ")
   if (first === undefined || rest.length > 0 || chunks(description, LIMITS.option).length > 1) return undefined
   return {
@@ -192,6 +201,10 @@ function optionOf({ value, title }: Choice, index: number, alike: boolean): Plai
   }
 }
 
+/** The value that a title stands for; of yes and no it says nothing more. */
+const behind = ({ value, title }: { value: Choice["value"]; title: string | undefined }): string =>
+  title === undefined || title === String(value) || typeof value === "boolean" ? "" : shown(value)
+
 const exact = (value: unknown): string => visibleJson(JSON.stringify(value) ?? "")
 
 /** As it stands where that says it all, else as JSON, in which blanks and hidden characters can be seen. */
@@ -200,23 +213,39 @@ function shown(value: Choice["value"]): string {
   return text !== "" && oneLine(text) === text ? text : exact(value)
 }
 
-/**
- * What a modal's state says, control by control: an undefined value is no answer. `errors` has what can't be read, by
- * block_id. Never throws, whatever the state is.
- */
-export function saidIn(
-  values: unknown,
-  controls: readonly Control[],
-): { said: unknown[]; errors: Record<string, string> } {
+/** What was filled in, by control; an undefined value is no answer. `errors` has what can't be read, by block_id. */
+export interface Said {
+  said: unknown[]
+  errors: Record<string, string>
+}
+
+/** What a modal's state says. Never throws, whatever the state is. */
+export function saidIn(values: unknown, controls: readonly Control[]): Said {
+  const ids = controls.map(blockId)
   const errors: Record<string, string> = {}
+  const stray = keysOf(values).some((key) => OURS.test(key) && !ids.includes(key))
+  if (stray)
+    Object.assign(errors, anywhere(values, "What is asked here has changed. Please close this form and open it again."))
   const said = controls.map((control, index) => {
-    const answer = saidOf(control.input, at(at(values, blockId(index)), ACTION))
+    const id = ids[index] ?? ""
+    const answer = saidOf(control.input, at(at(values, id), ACTION))
     if (answer.ok) return answer.value ?? control.empty
-    errors[blockId(index)] = `This ${answer.why}`
+    errors[id] = `This ${answer.why}`
     return undefined
   })
   return { said, errors }
 }
+
+/** An error of the whole form, at a block that the form surely has. */
+export const anywhere = (values: unknown, error: string): Record<string, string> => ({
+  [keysOf(values)[0] ?? "f0"]: error,
+})
+
+/** What is said where a form is sent that can't be made (any more). */
+export const unsent = (values: unknown, why: string): Record<string, string> =>
+  anywhere(values, `This form can't be sent: ${why}.`)
+
+const keysOf = (value: unknown): string[] => (typeof value === "object" && value !== null ? Object.keys(value) : [])
 
 const at = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key)

@@ -7,7 +7,7 @@ import type { InputBlock } from "@slack/types"
 import { validateAnswerData } from "../../../core/answer-schema.ts"
 import { jsonCopy } from "../../../core/json.ts"
 import { faultWords } from "../fields.ts"
-import { blockId, blocksOf, saidIn, type Unfit } from "./control.ts"
+import { blocksOf, saidIn, unsent, type Unfit } from "./control.ts"
 import { leavesOf, type Args, type Leaf } from "./leaves.ts"
 
 /** `kept` names, with dots, the values that are not offered and stay. */
@@ -31,7 +31,7 @@ export function editFields(schema: Args, args: Args, masked: readonly string[] =
  */
 export function readEdit(schema: Args, args: Args, masked: readonly string[], values: unknown): ReadEdit {
   const plan = planOf(schema, args, masked)
-  if (!plan.ok) return { ok: false, errors: { [blockId(0)]: `This form can't be sent: ${plan.why}.` } }
+  if (!plan.ok) return { ok: false, errors: unsent(values, plan.why) }
   const { said, errors } = saidIn(
     values,
     plan.leaves.map(({ control }) => control),
@@ -39,10 +39,11 @@ export function readEdit(schema: Args, args: Args, masked: readonly string[], va
   const changes: Change[] = []
   for (const [index, leaf] of plan.leaves.entries()) {
     const value = said[index]
-    if (errors[blockId(index)] !== undefined || Object.is(value, leaf.value)) continue
+    const id = plan.blocks[index]?.block_id ?? ""
+    if (errors[id] !== undefined || Object.is(value, leaf.value)) continue
     const fault = faultOf(leaf, value)
     if (fault === undefined) changes.push({ leaf, value })
-    else errors[blockId(index)] = faultWords(fault)
+    else errors[id] = faultWords(fault)
   }
   return Object.keys(errors).length > 0 ? { ok: false, errors } : { ok: true, args: changed(args, changes) }
 }

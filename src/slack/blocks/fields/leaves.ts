@@ -23,7 +23,7 @@ export interface Leaf {
   control: Control
 }
 
-/** `kept` names what is not offered and stays. */
+/** `kept` names what is not offered and stays; a name that is a secret itself is masked. */
 export type Leaves = { ok: true; leaves: Leaf[]; kept: string[] } | Unfit
 
 /** How deep objects may stand in objects: further down a dotted name says little. */
@@ -61,7 +61,11 @@ interface Place {
   required: boolean
 }
 
-const none = (...kept: Path[]): Leaves => ({ ok: true, leaves: [], kept: kept.map((path) => path.join(".")) })
+const none = (...kept: Path[]): Leaves => ({
+  ok: true,
+  leaves: [],
+  kept: kept.map((path) => mask(path.join(".")).text),
+})
 const nameOf = (path: Path): string => quoted(path.join("."))
 const own = (value: unknown, key: string): unknown =>
   isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
@@ -136,8 +140,15 @@ function inputFor(known: Known, value: unknown): Fit {
   const fault = typeof value === "string" ? unshowable(value) : undefined
   if (fault !== undefined) return { ok: false, why: `has ${fault}` }
   const kind = typeof value === "number" && type === "integer" ? type : typeof value
-  return { ok: true, input: inputOf(fieldOf({ schema, nullable: false, type: kind }), value) }
+  return { ok: true, input: slim(inputOf(fieldOf({ schema, nullable: false, type: kind }), value)) }
 }
+
+/** A line of text gets one line, whatever longer texts the tool would take. */
+const slim = (input: Control["input"]): Control["input"] =>
+  input.kind === "text" && (input.initial ?? "").length <= LINE && !/[\r\n]/.test(input.initial ?? "")
+    ? { ...input, multiline: false }
+    : input
+const LINE = 60
 
 function nothingFor(known: Known): Fit {
   const why = "has no value, and the tool doesn't say plainly which it could have"
@@ -178,7 +189,7 @@ function emptyOf({ nullable }: Known, value: unknown): unknown {
 
 const blanks = (value: unknown): string[] =>
   typeof value === "string" && value.trim() !== value
-    ? ["It has blanks or line breaks at an end, which stay as long as the rest does."]
+    ? ["The blanks and line breaks at its ends stay, unless something else in it is changed."]
     : []
 
 /** "args.headers.*" as the path in the args that it means. */

@@ -6,7 +6,7 @@ import { credentialWord } from "../../../core/credential.ts"
 import { isRecord } from "../../../core/json.ts"
 import type { Read } from "../fields.ts"
 import { cost, oneLine } from "../text.ts"
-import { blockId, blocksOf, quoted, saidIn, say, type Blocks, type Control, type Unfit } from "./control.ts"
+import { blocksOf, quoted, saidIn, say, unsent, type Blocks, type Control, type Unfit } from "./control.ts"
 
 interface Question {
   question: string
@@ -34,10 +34,10 @@ export function questionBlocks(questions: unknown): Blocks {
  */
 export function readQuestions(questions: unknown, values: unknown): Read {
   const plan = planOf(questions)
-  if (!plan.ok) return { ok: false, errors: { [blockId(0)]: `This form can't be sent: ${plan.why}.` } }
+  if (!plan.ok) return { ok: false, errors: unsent(values, plan.why) }
   const { said, errors } = saidIn(values, plan.questions.map(controlOf))
   for (const [index, answer] of said.entries()) {
-    if (answer === undefined) errors[blockId(index)] ??= "Please answer this."
+    if (answer === undefined) errors[plan.blocks[index]?.block_id ?? ""] ??= "Please answer this."
   }
   if (Object.keys(errors).length > 0) return { ok: false, errors }
   const answers = plan.questions.map(({ question }, index) => ({ question, answer: said[index] }))
