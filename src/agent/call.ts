@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
+import { maskScanned } from "../core/mask.ts"
 import { argsField, askOf } from "../core/run.ts"
 import type { Ask, Attempt, Call } from "../core/run.ts"
 import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
@@ -165,7 +166,10 @@ const changed = (result: ToolResult, args: string): ToolResult => ({
 async function resultOf(agent: Agent, call: Call, args: string, result: ToolResult, ms: number): Promise<Result> {
   const { id, ref, tool } = call
   const told = (await agent.observe?.resolved?.({ id, ref, tool, args }, result, ms)) ?? result
-  return { message: resultMessage(ref, tool, told), isError: told.isError, outcome: told.isError ? "error" : "ok" }
+  const kept = agent.tools.get(tool)?.secrets === "keep"
+  // What only a name calls a secret stays: the model may need it, such as a token that leads to the next page.
+  const seen = kept ? told : { ...told, output: maskScanned(told.output).text }
+  return { message: resultMessage(ref, tool, seen), isError: told.isError, outcome: told.isError ? "error" : "ok" }
 }
 
 /** Gives a call that won't run its result. */

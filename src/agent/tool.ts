@@ -41,6 +41,11 @@ export interface ToolDefinition {
   destructive?: boolean
   /** Hosts where it may ask a person to sign in, such as `login.example.com` or `*.example.com`, beside the configuration's. */
   authorizationHosts?: readonly string[]
+  /**
+   * What a result holds that looks like a secret of a known kind (a token, a private key, a password in an address) is
+   * masked before the model reads it; `keep`: it isn't, for a tool whose results the model must hand on as they are.
+   */
+  secrets?: "keep"
   /** Where it comes from, for metrics. */
   source?: string
   /** One sentence for the person who is asked: what these args would do. */
@@ -56,6 +61,7 @@ export interface Tool {
   readonly effects: Effects
   readonly destructive?: true
   readonly authorizationHosts?: readonly string[]
+  readonly secrets?: "keep"
   readonly source: string
   readonly summary?: (args: Args) => string
   /** Never rejects: what the tool throws is an error result. */
@@ -81,6 +87,7 @@ export function defineTool(definition: ToolDefinition): Tool {
     source,
     ...(definition.destructive === true ? { destructive: true } : {}),
     ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
+    ...(definition.secrets === undefined ? {} : { secrets: definition.secrets }),
     ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
     execute: async (args, ctx) => {
       try {
@@ -102,12 +109,12 @@ export function toolOf(value: unknown): Tool {
   if (typeof value !== "object" || value === null) throw new TypeError(`a tool is an object, not ${String(value)}`)
   if (made.has(value)) return value as Tool
   const given = value as ToolDefinition & { execute?: ToolDefinition["run"] }
-  const { name, description, inputSchema, effects, destructive, authorizationHosts, source } = given
+  const { name, description, inputSchema, effects, destructive, authorizationHosts, secrets, source } = given
   // Called as methods: an instance of a class may be a tool, too.
   const key = (["run", "execute"] as const).find((key) => typeof given[key] === "function")
   const run = key === undefined ? undefined : (args: Args, ctx?: ToolContext) => given[key]?.(args, ctx)
   const summary = typeof given.summary === "function" ? (args: Args) => given.summary?.(args) ?? "" : undefined
-  const plain = { name, description, inputSchema, effects, destructive, authorizationHosts, source }
+  const plain = { name, description, inputSchema, effects, destructive, authorizationHosts, secrets, source }
   const known = Object.entries({ ...plain, summary, run })
   return defineTool(Object.fromEntries(known.filter(([, one]) => one !== undefined)) as unknown as ToolDefinition)
 }
@@ -215,12 +222,20 @@ function definitionFaults(
   if (!["none", "repeatable", "once"].includes(effects as string)) {
     faults.push(`effects must be "none", "repeatable" or "once", not ${quoted(effects)}`)
   }
-  if (![undefined, true, false].includes(definition.destructive)) faults.push("destructive must be true or false")
-  const hosts: unknown = definition.authorizationHosts
+  faults.push(...wishFaults(definition))
+  if (!schema.ok) faults.push(schema.fault)
+  return faults
+}
+
+/** Of what a definition may leave out. */
+function wishFaults({ destructive, authorizationHosts, secrets }: ToolDefinition): string[] {
+  const faults: string[] = []
+  if (![undefined, true, false].includes(destructive)) faults.push("destructive must be true or false")
+  const hosts: unknown = authorizationHosts
   if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every(isHost))) {
     faults.push("authorizationHosts must be a list of host names, such as login.example.com or *.example.com")
   }
-  if (!schema.ok) faults.push(schema.fault)
+  if (![undefined, "keep"].includes(secrets)) faults.push('secrets must be "keep" or left out, which masks them')
   return faults
 }
 
