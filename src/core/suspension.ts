@@ -5,6 +5,7 @@
 import { answerSchemaFault } from "./answer-schema.ts"
 import { instantOf } from "./instant.ts"
 import { isRecord, jsonCopy, LONE_SURROGATE } from "./json.ts"
+import { questionsFault } from "./questions.ts"
 
 /** Why an Answer is a no. Advisory: for logs and people, never what the loop decides by. */
 export type Reason = "declined" | "cancelled" | "expired"
@@ -99,7 +100,7 @@ export function suspensionOf(result: ToolResult | undefined | null): RequestRead
 /**
  * Reads a Request: the six keys in their wire order (id, kind, prompt, url, data, expiresAt), unknown keys left out,
  * `data` copied key by key as it stands. Refuses what must not be shown: an expiresAt without a zone, a url that is
- * not http(s), a `data.schema` that is not flat, and one that asks for credentials.
+ * not http(s), a `data.schema` that is not flat, and one, or `data.questions`, that ask for credentials.
  */
 export function requestOf(value: unknown): RequestRead {
   if (!isRecord(value)) return refuse("a Request is an object with id, kind and prompt")
@@ -110,8 +111,8 @@ export function requestOf(value: unknown): RequestRead {
   const { id, kind, prompt, url, expiresAt } = value as unknown as Request
   const { data } = copied
   const request = { id, kind, prompt, ...present({ url, data, expiresAt }) }
-  const schemaFault = answerSchemaFault(kind, data?.["schema"])
-  return schemaFault === undefined ? { ok: true, request } : refuse(schemaFault)
+  const asked = answerSchemaFault(kind, data?.["schema"]) ?? questionsFault(kind, data?.["questions"])
+  return asked === undefined ? { ok: true, request } : refuse(asked)
 }
 
 /**

@@ -2,19 +2,10 @@
  * The form for `data.questions` of a Request: each question with its choices, or as a text to write, and the answers
  * read back. Source of the shape: SPEC §4A, the tool `question`. Opens nothing and decides nothing.
  */
-import { credentialWord } from "../../../core/credential.ts"
-import { isRecord } from "../../../core/json.ts"
+import { questionsFault, questionsOf, type Question } from "../../../core/questions.ts"
 import type { Read } from "../fields.ts"
 import { cost, oneLine } from "../text.ts"
-import { blocksOf, quoted, saidIn, say, unsent, type Blocks, type Control, type Unfit } from "./control.ts"
-
-interface Question {
-  question: string
-  header?: string
-  /** Nothing listed: an answer in words. */
-  options: { value: string; title?: string }[]
-  multiple: boolean
-}
+import { blocksOf, saidIn, say, unsent, type Blocks, type Control, type Unfit } from "./control.ts"
 
 /** What a label holds, with room for how Slack counts. */
 const LABEL = 1900
@@ -45,45 +36,15 @@ export function readQuestions(questions: unknown, values: unknown): Read {
 }
 
 function planOf(value: unknown): (Extract<Blocks, { ok: true }> & { questions: Question[] }) | Unfit {
-  const list: unknown[] = Array.isArray(value) ? value : []
-  const questions = list.map(questionOf).filter((question) => question !== undefined)
-  if (list.length === 0 || questions.length < list.length) return { ok: false, why: "the questions can't be read" }
-  const why = questions.map(faultOf).find((fault) => fault !== undefined)
-  if (why !== undefined) return { ok: false, why }
+  const questions = questionsOf(value)
+  if (questions === undefined) return { ok: false, why: "the questions can't be read" }
+  if (questions.some(({ question }) => cost(oneLine(question)) > LABEL)) {
+    return { ok: false, why: `a question has more than ${LABEL.toLocaleString("en-US")} characters` }
+  }
+  const fault = questionsFault("question", value)
+  if (fault !== undefined) return { ok: false, why: fault }
   const made = blocksOf(questions.map(controlOf))
   return made.ok ? { ...made, questions } : made
-}
-
-function questionOf(value: unknown): Question | undefined {
-  if (!isRecord(value)) return undefined
-  const { question, header, options = [], multiple } = value
-  if (typeof question !== "string" || question.trim() === "" || !Array.isArray(options)) return undefined
-  const listed = options.map(choiceOf)
-  const known = new Map(listed.map((option) => [option?.value, option]))
-  if (known.has(undefined)) return undefined
-  const one: Question = {
-    question,
-    options: [...known.values()].filter((option) => option !== undefined),
-    multiple: multiple === true,
-  }
-  return typeof header === "string" && header.trim() !== "" ? { ...one, header } : one
-}
-
-/** Some write an option as its label and what it means. */
-function choiceOf(option: unknown): Question["options"][number] | undefined {
-  if (typeof option === "string") return { value: option }
-  const label = isRecord(option) ? option["label"] : undefined
-  return typeof label === "string" ? { value: label } : undefined
-}
-
-/** Choices can't carry a secret; everything that is typed can. */
-function faultOf({ question, header, options }: Question): string | undefined {
-  if (cost(oneLine(question)) > LABEL) return `a question has more than ${LABEL.toLocaleString("en-US")} characters`
-  if (options.length > 0) return undefined
-  const word = credentialWord(question) ?? credentialWord(header ?? "")
-  return word === undefined
-    ? undefined
-    : `${quoted(question)} asks for a credential (${word}): passwords, keys, tokens and payment secrets go through kind "authorization" with a url, never through a form`
 }
 
 function controlOf({ question, header, options, multiple }: Question): Control {
@@ -103,6 +64,6 @@ function controlOf({ question, header, options, multiple }: Question): Control {
     // Of several none may be meant.
     optional: several,
     ...(several ? { empty: [] } : {}),
-    input: { kind: "choice", choices: options, several },
+    input: { kind: "choice", choices: options.map((value) => ({ value })), several },
   }
 }
