@@ -104,7 +104,7 @@ function wordsOf({ faults, outages, warnings }: Report): string {
   if (faults.length > 0)
     parts.push(`${counted(faults.length, "fault")}: with these the bot does not start.${listed(faults)}`)
   if (outages.length > 0)
-    parts.push(`${counted(outages.length, "outage")}: until it is over the bot does not start.${listed(outages)}`)
+    parts.push(`${counted(outages.length, "outage")}: the bot does not start until that is over.${listed(outages)}`)
   if (warnings.length > 0) parts.push(`${counted(warnings.length, "warning")}:${listed(warnings)}`)
   return parts.length === 0 ? "No faults, no warnings." : parts.join("\n\n")
 }
