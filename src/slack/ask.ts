@@ -53,19 +53,21 @@ export async function maySeeAsk({ people, lists }: Front, run: Run, ask: Ask, pe
 }
 
 /** The name of the text that holds the args that an ask is about. */
-export const argsOf = (ask: Ask): string => argsField({ id: ask.call, ...(ask.edit === undefined ? {} : ask) })
+export const argsOf = (ask: Ask): string =>
+  argsField({ id: ask.call, ...(ask.edit === undefined ? {} : { edit: ask.edit }) })
 
-/** The Request of the ask, and the args as they are now, as stored. */
+/** The Request of the ask, and the args as they are now, as stored. Throws without them: nobody may be shown others. */
 export async function textsOf(
   { store }: Pick<Front, "store">,
   run: string,
   ask: Ask,
 ): Promise<{ request: Request; args: string }> {
   const [request, args] = await store.texts(run, [`req:${ask.id}`, argsOf(ask)])
+  if (args === undefined) throw new Error(`the args of ${ask.id} are not stored`)
   const stored: unknown = JSON.parse(request ?? "null")
   return {
     request: isRecord(stored) ? (stored as unknown as Request) : { id: ask.id, kind: ask.kind, prompt: "" },
-    args: args ?? "{}",
+    args,
   }
 }
 

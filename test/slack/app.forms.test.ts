@@ -17,10 +17,20 @@ async function questioned(it: Rig, request: Partial<Request> = QUESTION): Promis
   return { id, card }
 }
 
-async function opened(it: Rig, user: string, card: Message): Promise<string> {
-  expect((await it.press(user, card, "answer")).acked).toBe(true)
-  const view = await it.slack.workspace.waitFor(() => it.slack.workspace.views(user).at(-1))
+/** The window, once it is filled; `action` is what opens it. */
+async function opened(it: Rig, user: string, card: Message, action = "answer"): Promise<string> {
+  expect((await it.press(user, card, action)).acked).toBe(true)
+  const view = await it.slack.workspace.waitFor(() => {
+    const top = it.slack.workspace.views(user).at(-1)
+    return top !== undefined && !JSON.stringify(top).includes("Checking…") && top
+  })
   return view.id
+}
+
+/** What is typed or chosen in the fields of the window on top, in their order. */
+function filled(it: Rig, user: string, ...values: string[]): Record<string, Record<string, string>> {
+  const inputs = (it.slack.workspace.views(user).at(-1)?.blocks ?? []).filter(({ type }) => type === "input")
+  return Object.fromEntries(inputs.map(({ block_id = "" }, index) => [block_id, { v: values[index] ?? "" }]))
 }
 
 const shown = (it: Rig, user: string): string => JSON.stringify(it.slack.workspace.views(user))
@@ -89,7 +99,7 @@ describe("an answer in words", () => {
     const { card } = await questioned(it)
     it.slack.workspace.misbehave({ do: "error", error: "expired_trigger_id", method: "views.open" })
     await it.press(ADA, card, "answer")
-    await it.told(ADA, "Not recorded")
+    await it.told(ADA, "Nothing was recorded: Slack did not open the window")
   })
 
   test("opens before Redis is asked anything", async () => {
@@ -99,7 +109,14 @@ describe("an answer in words", () => {
     await it.bot.app.stop(1000)
     const slow = await it.another({ redisUrl: proxy.url, show: false })
     proxy.hold("requests")
-    const view = await opened(it, ADA, card)
+    const pressed = it.press(ADA, card, "answer")
+    await it.slack.workspace.waitFor(() => shown(it, ADA).includes("Checking…"))
+    proxy.release()
+    await pressed
+    const view = await it.slack.workspace.waitFor(
+      () => !shown(it, ADA).includes("Checking…") && it.slack.workspace.views(ADA).at(-1)?.id,
+    )
+    proxy.hold("requests")
     // The window says what is true while nothing is stored yet, and the person hears the rest.
     const seen = await it.slack.workspace.submit(ADA, view, { words: { words: "staging" } })
     expect(seen).toMatchObject({ acked: true, response: { response_action: "update" } })
@@ -116,7 +133,7 @@ describe("an answer in words", () => {
 test("a plain yes is no answer to a question, whoever forges one", async () => {
   const it = await rig()
   const { id, card } = await questioned(it)
-  await it.press(ADA, card, "answer")
+  await opened(it, ADA, card)
   const delivery = it.slack.workspace.deliveries.find(({ envelope }) => envelope.type === "interactive")
   if (!delivery) throw new Error("nothing was delivered")
   const { payload, ...envelope } = structuredClone(delivery.envelope)
@@ -135,12 +152,158 @@ test("a sign-in is confirmed with a plain yes", async () => {
   expect((await it.asks(id))[0]?.settled).toMatchObject({ ok: true })
 })
 
-test("fields can't be answered with a yes", async () => {
+describe("an answer in fields", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      env: { type: "string", enum: ["prod", "staging"], enumNames: ["Production", "Staging"] },
+      replicas: { type: "integer", minimum: 0, maximum: 9 },
+      drain: { type: "boolean" },
+      note: { type: "string", pattern: "^[a-z ]*$" },
+    },
+    required: ["env", "replicas", "drain"],
+  }
+  const request = { kind: "input", prompt: "Where, and how many?", data: { schema } }
+  /** The last one, a note, stays empty. */
+  const fields = (it: Rig, ...values: string[]) => filled(it, ADA, ...values)
+  const answerOf = async (it: Rig, id: string): Promise<unknown> => {
+    const [ask] = await it.asks(id)
+    const [answer] = await it.store.texts(id, [`answer:${ask?.id}`])
+    return answer === undefined ? undefined : JSON.parse(answer)
+  }
+
+  test("comes to the tool typed as the schema says, no and nothing included", async () => {
+    const it = await rig()
+    const { id, card } = await questioned(it, request)
+    expect(buttonsOf(card)).toEqual(["answer", "decline"])
+    const view = await opened(it, ADA, card)
+    expect(shown(it, ADA)).toContain("Where, and how many?")
+    const seen = await it.slack.workspace.submit(ADA, view, fields(it, "1", "0", "1"))
+    expect(seen).toMatchObject({ acked: true, response: { response_action: "close" } })
+    expect(await answerOf(it, id)).toMatchObject({ ok: true, data: { env: "staging", replicas: 0, drain: false } })
+    expect(Object.keys(((await answerOf(it, id)) as { data: object }).data)).toEqual(["env", "replicas", "drain"])
+  })
+
+  test("that breaks the schema is marked field by field, and can be mended in the same window", async () => {
+    const it = await rig()
+    const { id, card } = await questioned(it, request)
+    const view = await opened(it, ADA, card)
+    const wrong = await it.slack.workspace.submit(ADA, view, fields(it, "0", "1", "0", "NOW"))
+    expect(wrong.response).toMatchObject({
+      response_action: "errors",
+      errors: { [Object.keys(fields(it))[3] ?? ""]: expect.stringContaining("must match") },
+    })
+    expect((await it.asks(id))[0]?.settled).toBeUndefined()
+    await it.slack.workspace.submit(ADA, view, fields(it, "0", "9", "0"))
+    expect(await answerOf(it, id)).toMatchObject({ data: { env: "prod", replicas: 9, drain: true } })
+  })
+
+  test("can't be a plain yes, whoever forges one; a no needs no fields", async () => {
+    const it = await rig()
+    const { id, card } = await questioned(it, request)
+    const blocks = structuredClone(card.blocks ?? [])
+    const forged = JSON.parse(JSON.stringify(blocks).replace('"answer"', '"approve"')) as typeof blocks
+    await it.press(ADA, { ...card, blocks: forged }, "approve")
+    await it.told(ADA, "Not recorded")
+    expect((await it.asks(id))[0]?.settled).toBeUndefined()
+    await it.press(ADA, card, "decline")
+    await it.slack.workspace.waitFor(() => buttonsOf(it.now(card)).length === 0)
+    expect((await it.asks(id))[0]?.settled).toMatchObject({ ok: false, reason: "declined" })
+  })
+
+  test("to questions is a choice or words for each", async () => {
+    const it = await rig()
+    const questions = [{ question: "Which one?", options: ["web-1", "web-2"] }, { question: "Why?" }]
+    const { id, card } = await questioned(it, { kind: "question", prompt: "Two things", data: { questions } })
+    const view = await opened(it, ADA, card)
+    await it.slack.workspace.submit(ADA, view, filled(it, ADA, "1", "it is slow"))
+    expect(await answerOf(it, id)).toMatchObject({
+      data: {
+        answers: [
+          { question: "Which one?", answer: "web-2" },
+          { question: "Why?", answer: "it is slow" },
+        ],
+      },
+    })
+  })
+
+  test("of two who answer at once one counts, and the other reads who was first", async () => {
+    const it = await rig()
+    const { id, card } = await questioned(it, request)
+    const [first, second] = [await opened(it, ADA, card), await opened(it, GRACE, card)]
+    await Promise.all([
+      it.slack.workspace.submit(ADA, first, fields(it, "0", "1", "0")),
+      it.slack.workspace.submit(GRACE, second, filled(it, GRACE, "0", "1", "0", "")),
+    ])
+    const [ask] = await it.asks(id)
+    const loser = ask?.settled?.by?.user === ADA ? GRACE : ADA
+    await it.told(loser, "Already settled: answered, restart by")
+  })
+})
+
+test("a form that is closed decides nothing, and says so", async () => {
   const it = await rig()
-  const schema = { type: "object", properties: { env: { type: "string" } }, required: ["env"] }
-  const { id, card } = await questioned(it, { kind: "input", prompt: "Where?", data: { schema } })
-  expect(buttonsOf(card)).toEqual(["decline"])
-  await it.press(ADA, card, "decline")
-  await it.slack.workspace.waitFor(() => buttonsOf(it.now(card)).length === 0)
-  expect((await it.asks(id))[0]?.settled).toMatchObject({ ok: false, reason: "declined" })
+  const { id, card } = await questioned(it)
+  const view = await opened(it, ADA, card)
+  await it.slack.workspace.closeView(ADA, view)
+  await it.told(ADA, "Nothing was recorded: the window was closed")
+  expect((await it.asks(id))[0]?.settled).toBeUndefined()
+  expect(buttonsOf(it.now(card))).toEqual(["answer", "decline"])
+})
+
+describe("where the rule wants to know why", () => {
+  const reason = { decline: "required", approve: "optional" } as const
+  const why = async (it: Rig): Promise<{ id: string; card: Message }> => {
+    const id = await it.start()
+    const [card] = await it.ask(id, { rule: { reason } })
+    if (!card) throw new Error("no card")
+    return { id, card }
+  }
+
+  test("a no asks for it, takes none without, and the reason stands on the card and goes to the model", async () => {
+    const it = await rig()
+    const { id, card } = await why(it)
+    expect(buttonsOf(card)).toEqual(["approve:why", "decline:why"])
+    const view = await opened(it, ADA, card, "decline:why")
+    expect((await it.slack.workspace.submit(ADA, view)).acked).toBe(false)
+    expect((await it.slack.workspace.submit(ADA, view, { words: { words: "  " } })).response).toMatchObject({
+      response_action: "errors",
+    })
+    expect((await it.asks(id))[0]?.settled).toBeUndefined()
+    await it.slack.workspace.submit(ADA, view, { words: { words: "Not during the freeze" } })
+    await it.slack.workspace.waitFor(() => JSON.stringify(it.now(card)).includes("Not during the freeze"))
+    const [ask] = await it.asks(id)
+    expect(ask?.settled).toMatchObject({ ok: false, reason: "declined", via: "form" })
+    const [answer] = await it.store.texts(id, [`answer:${ask?.id}`])
+    expect(JSON.parse(answer ?? "")).toMatchObject({ ok: false, data: { note: "Not during the freeze" } })
+    expect(await it.facts(id)).toContainEqual(
+      expect.objectContaining({ what: "settled", note: "Not during the freeze" }),
+    )
+  })
+
+  test("a yes may go without", async () => {
+    const it = await rig()
+    const { id, card } = await why(it)
+    const view = await opened(it, ADA, card, "approve:why")
+    await it.slack.workspace.submit(ADA, view)
+    expect((await it.asks(id))[0]?.settled).toMatchObject({ ok: true, by: { user: ADA } })
+  })
+
+  test("whoever may not decide reads so before they write", async () => {
+    const it = await rig()
+    const { card } = await why(it)
+    await opened(it, OSCAR, card, "decline:why")
+    expect(shown(it, OSCAR)).toContain("You are not among those who may decide this")
+  })
+
+  test("a press that leaves the window out is refused", async () => {
+    const it = await rig()
+    const { id, card } = await why(it)
+    const forged = JSON.parse(JSON.stringify(card.blocks).replace('"decline:why"', '"decline"')) as NonNullable<
+      Message["blocks"]
+    >
+    await it.press(ADA, { ...card, blocks: forged }, "decline")
+    await it.told(ADA, "please say why")
+    expect((await it.asks(id))[0]?.settled).toBeUndefined()
+  })
 })
