@@ -122,6 +122,14 @@ describe("a form of a schema", () => {
     }
     await modal.getByRole("button", { name: "Send" }).click()
     await modal.getByText("This must be a time with a zone, such as 2026-10-01T12:00:00Z.").waitFor()
+    // The field that is refused is the last of many, and is led to.
+    expect(
+      await page.evaluate("document.activeElement.closest('.input-block').querySelector('.label').textContent"),
+    ).toBe("At what time?")
+    const seen = modal.getByText("This must be a time with a zone")
+    await expect
+      .poll(async () => (await seen.boundingBox())?.y ?? Infinity)
+      .toBeLessThan((await modal.getByRole("button", { name: "Send" }).boundingBox())?.y ?? 0)
     await picture(page, "schema-refused")
     expect(slack.workspace.view(view)).toBeDefined()
 

@@ -42,7 +42,7 @@ export function makeModal(acts: ModalActs) {
     const wrong = problems(form)
     if (Object.keys(wrong).length > 0) {
       tell(now, wrong, undefined)
-      node.querySelector<HTMLElement>("[aria-invalid]")?.focus()
+      toFault(node)
       return
     }
     send.setAttribute("aria-busy", "true")
@@ -93,7 +93,10 @@ export function makeModal(acts: ModalActs) {
     if (view === undefined) return
     const now = view
     const version = JSON.stringify([now, trouble, namesVersion])
+    const at = node.querySelector(".blocks")?.scrollTop ?? 0
     fill(node, [{ key: now.id, version, build: (before) => build(now, before) }])
+    const blocks = node.querySelector(".blocks")
+    if (blocks !== null && at > 0) blocks.scrollTop = at
   }
 
   on(node, { cancel: (event) => (event.preventDefault(), close(false)) })
@@ -111,12 +114,19 @@ export function makeModal(acts: ModalActs) {
     fill(node, [])
   }
 
+  /** To where the person goes on after the app changed it: the first control of what is new, or what it did not take. */
+  function lead(asked: boolean, isRefused: boolean): void {
+    if (!asked && asks(node)) firstControl(node)?.focus()
+    else if (isRefused) toFault(node)
+  }
+
   /** Shows the topmost of the person's open views, or none. */
   function show(views: View[], withNames: Names, version: string): void {
     const next = views.at(-1)
     const opened = next !== undefined && next.id !== view?.id
     // One that only said "Checking…" and now asks something is as good as new.
     const asked = asks(node)
+    const refused = marks(view)
     if (opened) turnTo(views)
     view = next
     names = withNames
@@ -124,7 +134,8 @@ export function makeModal(acts: ModalActs) {
     if (next === undefined) return hide()
     draw()
     if (!node.open) node.showModal()
-    if (opened || (!asked && asks(node))) firstControl(node)?.focus()
+    if (opened) firstControl(node)?.focus()
+    else lead(asked, marks(next) !== refused)
   }
   return { node, show }
 }
@@ -134,3 +145,13 @@ const asks = (node: HTMLElement): boolean => node.querySelector(".input-block") 
 const firstControl = (node: HTMLElement): HTMLElement | null =>
   node.querySelector<HTMLElement>(".input-block input, .input-block textarea, .input-block select") ??
   node.querySelector<HTMLElement>("footer button")
+
+/** What the app said of the fields. */
+const marks = (view: View | undefined): string => JSON.stringify(view?.errors ?? {})
+
+/** Leads to the first field that is refused. */
+function toFault(node: HTMLElement): void {
+  const fault = node.querySelector<HTMLElement>("[aria-invalid]")
+  fault?.focus({ preventScroll: true })
+  fault?.closest(".input-block")?.scrollIntoView({ block: "nearest" })
+}
