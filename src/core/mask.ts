@@ -4,7 +4,7 @@
  */
 import { keyBlocks, KEY_KIND } from "./mask/blocks.ts"
 import { enclosed, PLACE_KINDS } from "./mask/enclosed.ts"
-import type { Found } from "./mask/found.ts"
+import { matches, type Found } from "./mask/found.ts"
 import { named } from "./mask/named.ts"
 import { valuesAtPaths } from "./mask/paths.ts"
 import { SHAPE_KINDS, shapes } from "./mask/shapes.ts"
@@ -51,35 +51,45 @@ export const shownArgs = (args: string, paths: readonly string[] = []): Masked =
  * Values of fewer than four characters stay: they would be found in anything.
  */
 export function shownBeside(text: string, args: string, paths: readonly string[] = []): Masked {
-  const values = byRule(args, paths).map(({ start, end }) => args.slice(start, end))
-  const written = values.flatMap((value) => [value, unescaped(value)]).filter((value) => value.length >= 4)
+  const values = byRule(args, paths).flatMap(({ start, end }) => writings(args.slice(start, end)))
+  const written = [...new Set(values)].filter((value) => value.length >= 4)
   if (written.length === 0) return mask(text)
   // The longest first: one may begin as another does.
-  const sorted = [...new Set(written)].sort((a, b) => b.length - a.length).slice(0, MOST_VALUES)
+  const sorted = written.sort((a, b) => b.length - a.length).slice(0, MOST_VALUES)
   const any = new RegExp(
     sorted.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"),
     "g",
   )
-  const found = [...text.matchAll(any)].map((match) => ({
-    start: match.index,
-    end: match.index + match[0].length,
-    kind: BY_RULE,
-  }))
-  return covered(text, found, EVERY)
+  const known = [...matches(text, any)].map(({ start, end }) => ({ start, end, kind: BY_RULE }))
+  return covered(text, known, EVERY)
 }
 
 const MOST_VALUES = 50
 
-const byRule = (args: string, paths: readonly string[]): Found[] =>
-  valuesAtPaths(args, paths).map((one) => ({ ...one, kind: BY_RULE }))
+/** How a value, or what is in it, may be written elsewhere: as in JSON, and as it is. What any text has is nothing to look for. */
+function writings(json: string): string[] {
+  if (/^(?:true|false|null)$/.test(json)) return []
+  if (!/^[[{]/.test(json)) return [json, parsed(`"${json}"`, json) as string]
+  const found: string[] = []
+  const left = [parsed(json, "")]
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    if (typeof one === "string") found.push(one, JSON.stringify(one).slice(1, -1))
+    else if (typeof one === "number") found.push(String(one))
+    else if (typeof one === "object" && one !== null) left.push(...Object.values(one).slice(0, MOST_VALUES))
+  }
+  return found
+}
 
-function unescaped(value: string): string {
+function parsed(json: string, otherwise: unknown): unknown {
   try {
-    return JSON.parse(`"${value}"`) as string
+    return JSON.parse(json)
   } catch {
-    return value
+    return otherwise
   }
 }
+
+const byRule = (args: string, paths: readonly string[]): Found[] =>
+  valuesAtPaths(args, paths).map((one) => ({ ...one, kind: BY_RULE }))
 
 type Finder = (text: string) => Found[]
 /** In this order: what is found twice is called what the first says. */
@@ -208,14 +218,14 @@ function rendered(text: string, places: readonly Place[]): Masked {
   let from = 0
   let count = 0
   let loose = 0
-  for (const { start, end, kind = BY_NAME, given } of places) {
+  for (const { start, end, kind = BY_NAME, given, open } of places) {
     if (given) continue
     const secret = text.slice(start, end)
-    const open = kind !== KEY_KIND && kind !== BY_RULE && LOOSE.test(secret)
-    shown += text.slice(from, start) + label(open ? BY_NAME : kind, secret)
+    const lax = open === true || (kind !== KEY_KIND && kind !== BY_RULE && LOOSE.test(secret))
+    shown += text.slice(from, start) + label(lax ? BY_NAME : kind, secret)
     from = end
     count += 1
-    if (open) loose += 1
+    if (lax) loose += 1
   }
   return { text: shown + text.slice(from), count, loose }
 }

@@ -118,6 +118,48 @@ const secrets: [name: string, text: string, secret: string][] = [
   ["a Telegram bot's token of ten digits", "/bot1234567890:AAa1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g/", "a1B2c3"],
   ["a value that poses as a masked one", "password=[masked, 7 characters]hunter2", "hunter2"],
   ["a value that was not closed", 'password="hunter two', "hunter two"],
+  ["an npmrc line", "//registry.example/:_authToken=0f1e2d3c-uuid", "0f1e2d3c"],
+  ["a Discord webhook", `https://discord.com/api/webhooks/123456789/${after("", 40)}`, "a1B2c3"],
+  ["a 1Password token", after("ops_eyJ", 60), "a1B2c3"],
+  ["an address with escaped slashes", String.raw`postgres:\/\/u:p4ss@h\/db`, "p4ss"],
+  ["a private key as a list of lines", JSON.stringify({ key: PEM.split("\n") }), "MIIEowIBAAKCAQEA7bq"],
+  [
+    "a private key with headers",
+    PEM.replace("MII", "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0A1B\n\nMII"),
+    "owIBAAKC",
+  ],
+  ["a private key that is indented", PEM.replaceAll("\n", "\n    "), "MIIEowIBAAKCAQEA7bq"],
+  [
+    "a private key on one line",
+    `K="${PEM.replace("MII", `${after("", 64)} MII`)
+      .replace(/\n(?=q1Z)/, after("", 48))
+      .replaceAll("\n", " ")}"`,
+    "MIIEowIB",
+  ],
+  [
+    "a private key whose sum is written",
+    PEM.replace("x==", "x==\n=aB3d").replaceAll("RSA PRIVATE", "PGP PRIVATE"),
+    "q1Z+",
+  ],
+  ["all parts of a header", "Authorization: AWS4-HMAC-SHA256 Credential=A/b, SignedHeaders=h, Signature=abc1", "abc1"],
+  ["a header in quotes, all of it", `-H "Authorization: Digest user=x, response='ab c'"`, "ab c"],
+  ["several cookies", "Cookie: a=b; sid=1234abcd", "1234abcd"],
+  ["a user with a password in quotes", "curl --user 'ana:hunter two' https://h", "hunter two"],
+  ["sshpass in argv", '["sshpass","-p","hunter2","ssh"]', "hunter2"],
+  ["a value before its name", '{"value":"hunter2","name":"DB_PASSWORD"}', "hunter2"],
+  ["a value before its name in YAML", "env:\n  - value: hunter2\n    name: DB_PASSWORD", "hunter2"],
+  [
+    "a field between name and value",
+    '{"name":"API_KEY","sensitive":true,"type":"string","value":"hunter2"}',
+    "hunter2",
+  ],
+  ["a field between name and value in YAML", "- name: API_KEY\n  type: text\n  value: hunter2", "hunter2"],
+  ["a list in YAML", "passwords:\n  - hunter2\n  - other", "hunter2"],
+  ["a later item of a list in YAML", "passwords:\n- abc\n- 'hunter 2'\nuser: x", "hunter 2"],
+  ["a list in YAML that is an item", "- tokens: x\n  secrets:\n    - abc\n    - hunter2\n", "hunter2"],
+  ["a text in YAML", "password: |\n  hunter 2\n  and more\nuser: x", "and more"],
+  ["a folded text in YAML", "x:\n  password: >-\n    hunter 2\n", "hunter 2"],
+  ["a value on its own line in YAML", "password:\n  hunter2\n", "hunter2"],
 ]
 
 /** Nothing to hide here. */
@@ -162,6 +204,20 @@ const ordinary: string[] = [
   '{"token":[],"password":[""],"tokens":[1,2,3]}',
   "/bot/123456 and /bots:AA",
   "task-force-1234567890 risk-assessment-2026-11-29-final",
+  "compass=north bypass=on",
+  '{"nextPageToken":"CAUQAA","next_token":"abc"}',
+  "Secrets:\n\nwhat they are, and what they are not",
+  "Enter the password:\n  then press return",
+  "Your password:\n- must have twelve letters\n- must not be old",
+  "secrets:\n  vault:\n    address: https://vault.example\n",
+  "password:\nuser: x",
+  '{"name":"password","in":"query","required":true}',
+  '[{"value":"5"},{"name":"token","in":"header"}]',
+  "- value: 5\n- name: DB_PASSWORD\n  valueFrom: x\n",
+  "-----BEGIN RSA PRIVATE KEY-----; rm -rf /",
+  "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----",
+  "Cookie: rm -rf /",
+  "[slack token, 57 characters]",
 ]
 
 describe("secrets are masked", () => {
@@ -213,6 +269,91 @@ test.each(ordinary)("nothing is masked in %j", (text) => {
   expect(mask(text)).toEqual({ text, ...NONE })
   const json = JSON.stringify({ lines: `\n${text}\n${text}` })
   expect(mask(json)).toEqual({ text: json, ...NONE })
+})
+
+const SLACK = "xoxb-1111-2222-abcdefgh"
+
+describe("a mask says what it hides", () => {
+  test.each([
+    [SLACK, "[slack token, 23 characters]"],
+    [JWT, `[json web token, ${JWT.length} characters]`],
+    [after("ghp_", 36), "[github token, 40 characters]"],
+    [after("glpat-", 20), "[gitlab token, 26 characters]"],
+    ["AKIAIOSFODNN7EXAMPLE", "[aws key, 20 characters]"],
+    [after("AIza", 35), "[google key, 39 characters]"],
+    [after("sk_live_", 24), "[stripe key, 32 characters]"],
+    [after("sk-proj-", 48), "[openai key, 56 characters]"],
+    [after("sk-ant-api03-", 48), "[anthropic key, 61 characters]"],
+    [after("npm_", 36), "[npm token, 40 characters]"],
+    [PEM, `[private key, ${PEM.length} characters]`],
+    ["postgres://u:p@h/db", "postgres://u:[password, 1 character]@h/db"],
+    ["Bearer Zx81kkQ2", "Bearer [bearer token, 8 characters]"],
+    ["Basic dXNlcjpwYXNz", "Basic [basic credentials, 12 characters]"],
+    [`token=${SLACK}`, "token=[slack token, 23 characters]"],
+    ["password=hunter2", "password=[masked, 7 characters]"],
+    [`password="${"x1 ".repeat(1000)}"`, 'password="[masked, 3,000 characters]"'],
+    ['{"pin_code":"😀é"}', '{"pin_code":"[masked, 2 characters]"}'],
+  ])("%s", (text, shown) => {
+    expect(mask(text).text).toBe(shown)
+    expect(mask(text).count).toBe(1)
+  })
+})
+
+describe("no command hides behind a mask", () => {
+  const COMMAND = "; rm -rf /data"
+
+  test.each([
+    [`curl -H X:${SLACK}${COMMAND}`, `curl -H X:[slack token, 23 characters]${COMMAND}`],
+    [`GH=${after("ghp_", 36)}${COMMAND}`, `GH=[github token, 40 characters]${COMMAND}`],
+    [`curl -H Authorization:abc1${COMMAND}`, `curl -H Authorization:[masked, 4 characters]${COMMAND}`],
+    [`Authorization: Bearer abc123${COMMAND}`, `Authorization: Bearer [bearer token, 6 characters]${COMMAND}`],
+    [`Cookie: a=b${COMMAND}`, `Cookie: [masked, 3 characters]${COMMAND}`],
+    [`curl -u ana:hunter2${COMMAND}`, `curl -u ana:[masked, 7 characters]${COMMAND}`],
+    [`password=hunter2${COMMAND}`, `password=[masked, 7 characters]${COMMAND}`],
+    ["--token a1|sh", "--token [masked, 2 characters]|sh"],
+    ["?sig=abcdef0123;reboot", "?sig=[signature, 10 characters];reboot"],
+    ["sshpass -p a1;reboot", "sshpass -p [masked, 2 characters];reboot"],
+    [PEM.replace("\nq1Z", "\nrm -rf /data\nq1Z"), /^\[private key, 51 characters\]\nrm -rf \/data\nq1Z/],
+  ])("%s", (text, shown) => {
+    const masked = mask(text)
+    if (typeof shown === "string") expect(masked.text).toBe(shown)
+    else expect(masked.text).toMatch(shown)
+    expect(masked.loose).toBe(0)
+  })
+
+  test.each([
+    `password="$(rm -rf /data)"`,
+    `password='x; rm -rf /data'`,
+    `-H 'Authorization: x; rm -rf /data'`,
+    "postgres://u:x;rm$IFS-rf@h/",
+    JSON.stringify({ password: "x\nrm -rf /data" }),
+    "PASSWORD= reboot",
+  ])("where a name or quotes say where a secret ends, it is said that it may: %s", (text) => {
+    expect(mask(text)).toMatchObject({ count: 1, loose: 1, text: expect.stringContaining("[masked, ") as string })
+  })
+
+  test("wherever one is put into a text with secrets", () => {
+    const command = fc.constantFrom(
+      COMMAND,
+      " && rm -rf /data",
+      "|rm -rf /data",
+      "\nrm -rf /data\n",
+      "$(rm -rf /data)",
+      " rm -rf /data",
+    )
+    const texts = fc.constantFrom(...secrets.map(([, text]) => text))
+    fc.assert(
+      fc.property(texts, command, fc.nat(), fc.nat(2), (text, command, at, depth) => {
+        const cut = at % (text.length + 1)
+        let whole = text.slice(0, cut) + command + text.slice(cut)
+        for (let n = 0; n < depth; n += 1) whole = JSON.stringify({ command: whole })
+        const masked = mask(whole)
+        // Its first word may pass for the secret that it stands in for.
+        if (masked.loose === 0) expect(masked.text).toContain(" -rf /data")
+      }),
+      { numRuns: 3000 },
+    )
+  })
 })
 
 describe("whatever the text", () => {
@@ -296,10 +437,19 @@ describe("whatever the text", () => {
     ["flags of a client", "redis-cli -a"],
     ["white space", " "],
     ["dots", "."],
+    ["masks", "[masked, 5 characters]"],
+    ["users", "-u a:"],
+    ["signs", "token=x "],
+    ["YAML", "password:\n - a\n"],
+    ["YAML in JSON", "password:\\n - a\\n"],
+    ["keys cut off", "-----BEGIN PRIVATE KEY-----\n"],
+    ["Slack tokens", `${SLACK} `],
   ])("a long text of %s takes no longer per character than a short one", (_, bit) => {
     const text = bit.repeat(Math.ceil(200_000 / bit.length))
-    const start = performance.now()
+    const start = process.cpuUsage()
     mask(text)
-    expect(performance.now() - start).toBeLessThan(4000)
+    const { user, system } = process.cpuUsage(start)
+    // A fifth of it is usual.
+    expect((user + system) / 1000).toBeLessThan(1000)
   })
 })

@@ -15,7 +15,10 @@ const BREAK = String.raw`(?:[\r\n]|\\{1,32}(?:[nrt]|u000[aAdD]|(?=[\r\n])))`
 const GAP = new RegExp(String.raw`(?:${BREAK}|[ \t]|\\{0,32}["'\x60]|[,.](?=[\s\\"'\x60]))+`, "y")
 const LINE = /[A-Za-z0-9+/=]+/y
 const CHECKSUM = /=[A-Za-z0-9+/]{4}/y
-const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): ?[A-Za-z0-9+/=,.:()@ -]{0,100}/y
+const HEADER =
+  /(?:Proc-Type: ?4,ENCRYPTED|DEK-Info: ?[A-Z0-9-]{1,30},[0-9A-Fa-f]{1,64}|Hash: ?[A-Z0-9]{1,20})(?=[\s\\"'`])/y
+/** May say anything. */
+const REMARK = /(?:Version|Comment|Charset|MessageID|Subject|x-[A-Za-z-]{1,30}):[^\r\n\\"'`]{0,200}/y
 
 /** A line of a key that is cut off has at least so many characters; words of a command are rarely so long. */
 const WHOLE_LINE = 16
@@ -28,23 +31,26 @@ export function keyBlocks(text: string): Found[] {
   for (const { start, end: body, whole } of matches(text, BEGIN)) {
     const name = whole.slice("-----BEGIN ".length, -"-----".length)
     if (start < done || PUBLIC.test(name)) continue
-    const end = blockEnd(text, body, `-----END ${name}-----`)
+    const { end, open } = blockEnd(text, body, `-----END ${name}-----`)
     if (end === body) continue
-    found.push({ start, end, kind: KEY_KIND })
+    found.push({ start, end, kind: KEY_KIND, ...(open ? { open: true } : {}) })
     done = end
   }
   return found
 }
 
-/** Where the lines of a key end that begin at `from`, with the mark of its end when it comes. */
-function blockEnd(text: string, from: number, ending: string): number {
+/** Where the lines of a key end that begin at `from`, with the mark of its end when it comes. `open`: it has remarks. */
+function blockEnd(text: string, from: number, ending: string): { end: number; open: boolean } {
+  let open = false
   for (let at = from; ;) {
     const gap = matched(GAP, text, at)
-    if (gap === "" && at > from) return at
+    if (gap === "" && at > from) return { end: at, open }
     const line = at + gap.length
-    if (text.startsWith(ending, line)) return at === from ? from : line + ending.length
-    const length = lineLength(text, line, { broken: /[^ \t]/.test(gap), ending })
-    if (length === 0) return at
+    if (text.startsWith(ending, line)) return { end: at === from ? from : line + ending.length, open }
+    const remark = matched(REMARK, text, line).length
+    open ||= remark > 0
+    const length = remark || lineLength(text, line, { broken: /[^ \t]/.test(gap), ending })
+    if (length === 0) return { end: at, open }
     at = line + length
   }
 }

@@ -32,13 +32,13 @@ const PLACES: readonly Place[] = [
   // Wherever they stand, if it looks random: prose has "basic authentication".
   {
     kind: "bearer token",
-    before: /(?<![A-Za-z0-9])(?:bearer|apikey|negotiate)\s{1,4}/gi,
+    before: /(?<![A-Za-z0-9])(?:bearer|apikey|negotiate)[ \t]{1,4}/gi,
     secret: /[A-Za-z0-9][A-Za-z0-9._~+/:-]{5,}={0,2}/y,
     when: random,
   },
   {
     kind: "basic credentials",
-    before: /(?<![A-Za-z0-9])(?:basic|digest)\s{1,4}/gi,
+    before: /(?<![A-Za-z0-9])(?:basic|digest)[ \t]{1,4}/gi,
     secret: /[A-Za-z0-9][A-Za-z0-9._~+/:-]{5,}={0,2}/y,
     when: random,
   },
@@ -48,14 +48,14 @@ export const PLACE_KINDS: readonly string[] = PLACES.flatMap(({ kind }) => kind 
 
 /** A command's words up to a flag: of its own line, and no further than the next command. */
 const WORDS = String.raw`(?:[^\n;|&\\]|\\{1,32}["']){0,300}?(?<=[\s"'])`
-const NEXT = String.raw`(?:\s{1,4}|=|\\{0,32}["']\s{0,4},\s{0,4})`
+const NEXT = String.raw`(?:[ \t]{1,4}|=|\\{0,32}["']\s{0,4},\s{0,4})`
 const OPEN = String.raw`\\{0,32}["']?`
 /** Flags and words that a password follows, up to where it begins. */
 const COMMANDS = [
   String.raw`(?<![A-Za-z0-9_.-])(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)(?![\w.-])${WORDS}-p(?=[^\s"'\\]|["'][^\s"',\]}])`,
   `(?<![A-Za-z0-9_.-])(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm${NEXT}${OPEN}registry|az|oc)${NEXT}${OPEN}login(?![\\w.-])${WORDS}-p${NEXT}`,
   `(?<![A-Za-z0-9_.-])(?:redis|valkey|keydb)-cli(?![\\w.-])${WORDS}-a${NEXT}`,
-  String.raw`(?<![A-Za-z0-9_.-])sshpass(?:\s{1,4}|\\{0,32}["']\s{0,4},\s{0,4})${OPEN}-p(?:\s{0,4}|\\{0,32}["']\s{0,4},\s{0,4})`,
+  String.raw`(?<![A-Za-z0-9_.-])sshpass(?:[ \t]{1,4}|\\{0,32}["']\s{0,4},\s{0,4}\\{0,32}["'])-p(?:\\{0,32}["']\s{0,4},\s{0,4}|[ \t]{0,4})`,
 ].map((command) => new RegExp(command, "g"))
 const SQL = /identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?(?:by|as)\s{1,4}(?=\\{0,32}["'])/gi
 
@@ -88,8 +88,9 @@ function upTo(text: string, quote: string, start: number): Found[] {
 }
 
 /** Headers whose value is a secret whatever it looks like. */
-const HEADER = /(?<![A-Za-z0-9])(?:(?:proxy-)?authorization|(?:set-)?cookie)(?:\\{0,32}["'`])?\s{0,4}[:=,]\s{0,4}/gi
-const METHOD = /(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)\s{1,4}/iy
+const HEADER =
+  /(?<![A-Za-z0-9])(?:(?:proxy-)?authorization|(?:set-)?cookie)(?:\\{0,32}["'`][ \t]{0,4}[:=,]\s{0,4}|[ \t]{0,4}[:=,][ \t]{0,4})/gi
+const METHOD = /(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)[ \t]{1,4}/iy
 /** Without quotes it ends with its word, or with the list of its parts. */
 const CREDENTIAL = /[A-Za-z0-9._~+/:=-][^\s"'`\\,;|&<>(){}$]*(?:,\s{0,4}[\w-]{1,40}=[^\s"'`\\,;|&<>(){}$]+){0,20}/y
 const COOKIE_NAME = /[^\s"'`\\=;,|&<>(){}$]{1,200}=/y

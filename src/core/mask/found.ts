@@ -5,6 +5,8 @@ export interface Found {
   end: number
   /** What kind of secret shows by its own shape or place; absent where only a name says that it is one. */
   kind?: string
+  /** It may be the name of a command as well as a secret. */
+  open?: true
 }
 
 /** What stands before a secret, and the secret itself. */

@@ -14,7 +14,7 @@ const HARMLESS =
   /(?:(?:com|by|over|under|tres|sur)pass|(?:page|next|continuation|pagination|resume|sync|delta)[_-]?token)(?![\w.-])/i
 
 const KEY = new RegExp(
-  String.raw`(?<![A-Za-z0-9_.-])(?:--?)?${NAME}(?![A-Za-z0-9_-])(?:\\{0,32}["'\x60\]]{0,2})(?:\s{0,4}(?:=>|:=|[:=])[ \t]{0,4}|\s{0,4},\s{0,4}|\s{1,4})`,
+  String.raw`(?<![A-Za-z0-9_.-])(?:--?)?${NAME}(?![A-Za-z0-9_-])(?:\\{0,32}["'\x60\]]{0,2})(?:[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}|\s{0,4},\s{0,4}|[ \t]{1,4})`,
   "gi",
 )
 
@@ -25,11 +25,17 @@ export function named(text: string): Found[] {
   for (const { start, end, whole } of matches(text, KEY)) {
     if (end < done || HARMLESS.test(whole) || !takesValue(whole)) continue
     const block = /:[ \t]*$/.test(whole) ? blockAt(text, start, end) : undefined
-    const secrets = block ?? valuesAt(text, end).filter((one) => isSecret(text.slice(one.start, one.end), whole))
+    const secrets = block ?? valuesOf(text, whole, end)
     found.push(...secrets)
     done = secrets.at(-1)?.end ?? done
   }
   return [...found, ...paired(text)]
+}
+
+function valuesOf(text: string, key: string, start: number): Found[] {
+  const values = valuesAt(text, start).filter((one) => isSecret(text.slice(one.start, one.end), key))
+  // A shell takes what follows `PASSWORD= ` for a command.
+  return /[^\s=:]=[ \t]+$/.test(key) ? values.map((one) => ({ ...one, open: true })) : values
 }
 
 /** After a sign, or after a flag as the next word of a command line or the next of a list. */
