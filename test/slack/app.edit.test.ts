@@ -24,9 +24,10 @@ const EDIT: Partial<Rule> = { edit: { by: "approvers" }, mask: ["args.token"] }
 
 async function asked(how: { rule?: Partial<Rule>; rules?: ApprovalRule[]; args?: unknown } = {}) {
   const toolkit = await createToolkit({ extraTools: [DEPLOY] })
-  const it = await rig({ app: { calls: callsOf({ rules: how.rules ?? [], defaults: RULE }, toolkit) } })
-  const id = await it.start()
   const rule = { ...EDIT, ...how.rule }
+  const policy = { rules: how.rules ?? [], defaults: { ...RULE, ...rule } }
+  const it = await rig({ app: { calls: callsOf(policy, toolkit) } })
+  const id = await it.start()
   const [card] = await it.ask(id, { tool: "deploy", args: how.args ?? ARGS, rule })
   if (!card) throw new Error("no card")
   return { it, id, card }
