@@ -110,6 +110,12 @@ export function dueAt(score: string): number | undefined {
   return score === "" || !Number.isFinite(at) ? undefined : at
 }
 
+/** The earlier of two times, where there are such. */
+export function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.min(one, other)
+}
+
 function sentOf(fields: readonly string[]): Sent {
   const result: Sent = { owed: new Map(), sent: new Map(), copies: new Map(), learnt: "" }
   for (let i = 0; i < fields.length; i += 2) {

@@ -9,15 +9,16 @@ import { Clock } from "./clock.ts"
 import { scoreOf } from "./commit.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"
 import { fieldOf, unpacked } from "./facts.ts"
-import { healthOf, isNewEnough, type Health } from "./health.ts"
-import { MAX_SHARDS, metaKey, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
+import { mustFit } from "./fit.ts"
+import { healthOf, type Health } from "./health.ts"
+import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
 import { needsFrom, type Needs, type Taker } from "./lease.ts"
 import { Pause, pausedFrom, type Paused } from "./pause.ts"
 import { RunQueue } from "./queue.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./queue.ts"
 import { Sender } from "./sender.ts"
-import { dueAt, Show } from "./show.ts"
+import { dueAt, earlier, Show } from "./show.ts"
 
 export type { Needs } from "./lease.ts"
 export type { Applied, ApplyOptions, Change, Left, Loaded, Transition, Unapplied } from "./queue.ts"
@@ -355,22 +356,6 @@ function minter(): () => string {
   return () => `${beginning}${(count++).toString(36)}`
 }
 
-async function mustFit(connection: Connection, prefix: string, shards: number): Promise<void> {
-  const { version } = await healthOf(connection)
-  if (version !== "" && !isNewEnough(version)) {
-    throw new Error(`Redis ${version} is too old: Countersign needs Redis 6.2 or newer, or Valkey.`)
-  }
-  const key = metaKey(prefix)
-  await connection.surely(() => connection.client.hsetnx(key, "shards", String(shards)))
-  const fixed = await connection.surely(() => connection.client.hget(key, "shards"))
-  if (fixed !== String(shards)) {
-    throw new Error(
-      `This Redis holds runs under the prefix "${prefix}" in ${fixed} shards, and that can't be changed: ` +
-        `set redis.shards to ${fixed}, or begin anew with another redis.prefix (now: redis.shards is ${shards}).`,
-    )
-  }
-}
-
 /** What was claimed. A run whose state can't be read is left leased: it is tried again when that is over, and holds up no other. */
 function claimed(reply: unknown, log: Log | undefined): Claims {
   const [now, next, ...entries] = reply as [number, string | number, ...ClaimedEntry[]]
@@ -404,9 +389,4 @@ function readable(state: string): Run | undefined {
   } catch {
     return undefined
   }
-}
-
-function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return Math.min(one, other)
 }

@@ -52,7 +52,7 @@ export interface Rig {
     said?: string,
   ): Promise<string[]>
   answer(id: string, text: string): Promise<void>
-  decide(id: string, ask: string, ok: boolean): Promise<void>
+  decide(id: string, ask: string, ok: boolean, note?: string): Promise<void>
   expire(id: string): Promise<void>
   cancel(id: string): Promise<void>
   change(id: string, next: (run: Run, now: number) => Step | undefined): Promise<void>
@@ -205,7 +205,7 @@ export async function rig(
       change(id, (before, now) =>
         took(before, { message: "{}", text, usage: { prompt: 1, completion: 1 }, planned: [] }, now),
       ),
-    decide: (id, ask, ok) =>
+    decide: (id, ask, ok, note) =>
       change(
         id,
         (before, now) =>
@@ -218,6 +218,7 @@ export async function rig(
               who: { person: ADA_PERSON, standing: "member", member: {} },
               via: "click",
               cause: randomUUID(),
+              ...(note === undefined ? {} : { note }),
             },
             now,
           ).step,

@@ -6,9 +6,19 @@ import { isRecord } from "../../core/json.ts"
 import { argsField, type Ask, type Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { argsMessages, card, minimal, type CardView } from "../blocks/card.ts"
-import { pingedBy, placesOf, readName, slotAt, THREAD } from "./places.ts"
+import { isPerson, pingedBy, placesOf, readName, slotAt, THREAD } from "./places.ts"
 import { isOver, linkOfSlot, slotOf, stands, type Slot, type Slots } from "./record.ts"
-import { fitting, turnOf, type Lane, type Scene, type Shown, type Target, type Texts, type Wanted } from "./wanted.ts"
+import {
+  fitting,
+  sparedOf,
+  turnOf,
+  type Lane,
+  type Scene,
+  type Shown,
+  type Target,
+  type Texts,
+  type Wanted,
+} from "./wanted.ts"
 
 /** Asks of which some card must be looked at: all of them but those whose cards stand as they always will. */
 function openAskIds(slots: Slots): Set<string> {
@@ -74,34 +84,40 @@ export const placeCards = (scene: Scene, shown: readonly Shown[], place: string)
 function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean): Wanted[] {
   const { run, slots } = scene
   const slot = slotOf(slots, slotAt(place, `card:${ask.id}`))
-  const root = slotOf(slots, "root")
-  const home: Target = place === THREAD ? threadOf(run.channel, root) : { channel: place }
+  const isHere = place === THREAD
   const pings = stands(slot) || ask.settled ? [] : newlyPinged(run, ask, place)
-  const spared = stands(slot) ? (slot.sent.spared ?? []) : pings.filter((id) => scene.around.quiet.has(id))
+  const spared = sparedOf(scene, slot, pings)
   const view = viewOf(scene, ask, place, spared)
-  const lane: Lane = ask.settled ? "rest" : "cards"
-  const into = place === THREAD ? home : threadOf(slot.copies[0]?.channel ?? place, slot)
-  const pieces = argsMessages(view).map((content, index): Wanted => {
-    const piece = slotOf(slots, slotAt(place, `args:${ask.id}:${ask.version}:${index}`))
-    return { slot: piece, lane, to: into, content: fitting(piece, content), final: true, changes: false }
-  })
-  const begun = pieces.some(({ slot: piece }) => stands(piece))
-  const beside = ask.settled && !begun ? [] : pieces
+  const beside = piecesOf(scene, view, place, slot)
   // A piece that is missing, or that Slack refused for good, leaves the card without Approve: nobody could read what they agree to.
   const posted = beside.every(({ slot: piece }) => stands(piece))
   const one: Wanted = {
     slot,
-    lane,
-    to: home,
+    lane: laneOf(ask),
+    to: isHere ? threadOf(run.channel, slotOf(slots, "root")) : { channel: place },
     content: slot.sent.small ? minimal(view) : card({ ...view, argsPosted: posted }),
     final,
     changes: true,
     // A direct message pings by itself.
-    pings: place === THREAD || pings.length > 0 || stands(slot) ? pings : [place],
+    pings: isPerson(place) && !stands(slot) ? [place] : pings,
     spared,
     urgent: !ask.settled && beside.length > 0,
   }
-  return place === THREAD ? [...beside, one] : [one, ...beside]
+  return isHere ? [...beside, one] : [one, ...beside]
+}
+
+const laneOf = (ask: Ask): Lane => (ask.settled ? "rest" : "cards")
+
+/** The messages that hold what is too long for a card; none once it is settled, unless some of them stand. */
+function piecesOf({ run, slots }: Scene, view: CardView, place: string, card: Slot): Wanted[] {
+  const { ask } = view
+  const to =
+    place === THREAD ? threadOf(run.channel, slotOf(slots, "root")) : threadOf(card.copies[0]?.channel ?? place, card)
+  const pieces = argsMessages(view).map((content, index): Wanted => {
+    const slot = slotOf(slots, slotAt(place, `args:${ask.id}:${ask.version}:${index}`))
+    return { slot, lane: laneOf(ask), to, content: fitting(slot, content), final: true, changes: false }
+  })
+  return ask.settled && !pieces.some(({ slot }) => stands(slot)) ? [] : pieces
 }
 
 const threadOf = (channel: string, first: Slot): Target => {

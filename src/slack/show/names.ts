@@ -80,26 +80,35 @@ export class Names {
     if (this.#known.size > REMEMBERED && oldest !== undefined) this.#known.delete(oldest)
   }
 
-  async #find(id: string): Promise<[string, string][]> {
+  #find(id: string): Promise<[string, string][]> {
     switch (id.charAt(0)) {
-      case "S": {
-        const { usergroups = [] } = await this.#client.usergroups.list()
-        return usergroups.flatMap((group) => pair(group.id, group.handle && `@${group.handle}`))
-      }
+      case "S":
+        return this.#groups()
       case "U":
-      case "W": {
-        const { user } = await this.#client.users.info({ user: id })
-        const names = [user?.profile?.display_name, user?.real_name, user?.name]
-        return pair(
-          id,
-          names.find((name) => name !== undefined && name.trim() !== ""),
-        )
-      }
-      default: {
-        const { channel } = await this.#client.conversations.info({ channel: id })
-        return pair(id, channel?.name && `#${channel.name}`)
-      }
+      case "W":
+        return this.#person(id)
+      default:
+        return this.#channel(id)
     }
+  }
+
+  async #groups(): Promise<[string, string][]> {
+    const { usergroups = [] } = await this.#client.usergroups.list()
+    return usergroups.flatMap(({ id, handle }) => pair(id, handle && `@${handle}`))
+  }
+
+  async #person(id: string): Promise<[string, string][]> {
+    const { user } = await this.#client.users.info({ user: id })
+    const names = [user?.profile?.display_name, user?.real_name, user?.name]
+    return pair(
+      id,
+      names.find((name) => name !== undefined && name.trim() !== ""),
+    )
+  }
+
+  async #channel(id: string): Promise<[string, string][]> {
+    const { channel } = await this.#client.conversations.info({ channel: id })
+    return pair(id, channel?.name && `#${channel.name}`)
   }
 }
 

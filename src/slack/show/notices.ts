@@ -20,7 +20,7 @@ import {
   waitedFor,
 } from "./places.ts"
 import { isOver, slotOf, stands, type Slot } from "./record.ts"
-import { fitting, turnOf, type Lane, type Scene, type Shown, type Target, type Wanted } from "./wanted.ts"
+import { fitting, sparedOf, turnOf, type Lane, type Scene, type Shown, type Target, type Wanted } from "./wanted.ts"
 
 /** A notice that is taken away once it is no longer true. */
 export const isPassing = (name: string): boolean => ["remind", "called"].includes(readName(name).kind)
@@ -44,7 +44,7 @@ interface Notice {
 function noticeWanted(scene: Scene, notice: Notice): Wanted {
   const { place, pings, lane, changes = false } = notice
   const slot = slotOf(scene.slots, slotAt(place, notice.name))
-  const spared = stands(slot) ? (slot.sent.spared ?? []) : pings.filter((id) => scene.around.quiet.has(id))
+  const spared = sparedOf(scene, slot, pings)
   const pinged = pings.filter((id) => !spared.includes(id))
   return {
     slot,

@@ -5,7 +5,7 @@ import { canonical, sha256 } from "../../core/digest.ts"
 import type { Ask, Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
 import type { Names } from "../blocks/notices.ts"
-import type { Slot, Slots } from "./record.ts"
+import { stands, type Slot, type Slots } from "./record.ts"
 
 /** cards: people wait for it · rest: it brings up to date what stands. */
 export type Lane = "cards" | "rest"
@@ -71,5 +71,9 @@ export const fitting = (slot: Slot, content: Message): Message =>
         blocks: [{ type: "section", text: { type: "plain_text", text: content.text, emoji: false } }],
       }
     : content
+
+/** Of those whom a message pings, who opted out: as it was when it was posted, so that it doesn't change by that alone. */
+export const sparedOf = ({ around }: Scene, slot: Slot, pings: readonly string[]): string[] =>
+  stands(slot) ? (slot.sent.spared ?? []) : pings.filter((id) => around.quiet.has(id))
 
 export const turnOf = (ask: Pick<Ask, "call">): string => ask.call.split(".", 1)[0] ?? ""
