@@ -15,7 +15,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   check: ["*"],
   "index.ts": ["core", "agent"],
   "config.ts": ["config"],
-  config: [],
+  config: ["core"],
   "log.ts": [],
   core: [],
   agent: ["core", "config.ts", "log.ts"],

@@ -576,6 +576,22 @@ describe("people", () => {
     })
   })
 
+  test("whom an escalation brings in, and where cards stand besides, is looked at like the rest", async () => {
+    const { found } = await setUp()
+    const escalate = { after: "5m", to: ["S0NONE"], channel: NO_BOT }
+    const rule = { tool: "restart_service", do: "ask", cards: { channel: "C0NONE" }, escalate }
+    const { faults, warnings } = await found({ file: { approvals: [rule], escalate: { after: "5m", to: [OSCAR] } } })
+    expect(faults).toEqual([
+      expect.stringMatching(/^approvals\[0\]\.escalate\.to: S0NONE .* Nobody would be brought in then\.$/),
+    ])
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^approvals\[0\]\.cards\.channel: C0NONE is no channel that Slack shows to the bot/),
+        expect.stringMatching(/^approvals\[0\]\.escalate\.channel: C0NOBOT .*does not have the bot as a member/),
+      ]),
+    )
+  })
+
   test("what Slack can't tell now is a warning, once for all", async () => {
     const { workspace, found } = await setUp()
     workspace.misbehave({ method: "users.info", do: "error", error: "internal_error", times: 99 })

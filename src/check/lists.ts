@@ -33,8 +33,17 @@ const list = (name: string, { items, whole }: Part<string>, otherwise?: string):
   ...(otherwise === undefined ? {} : { otherwise }),
 })
 
+/** What asks say where, the file's own word for all of them included. */
+const askings = ({ approvals, cards, escalate }: Known) => [
+  { where: "", cards, escalate },
+  ...approvals.items.map(({ index, rule }) => ({ where: `approvals[${index}].`, ...rule })),
+]
+
+const whole = (items: readonly string[]): Part<string> => ({ items, whole: true })
+
 /** Who may start, decide and cancel. */
-export function listsOf({ starters, approvers, admins, approvals }: Known): List[] {
+export function listsOf(known: Known): List[] {
+  const { starters, approvers, admins, approvals } = known
   return [
     list("starters", starters, "Nobody may start a run then."),
     list("approvers", approvers, "Nobody may approve then."),
@@ -43,15 +52,23 @@ export function listsOf({ starters, approvers, admins, approvals }: Known): List
       if (own === undefined) return []
       return [list(`approvals[${index}].approvers`, own, tool && `Nobody may approve ${tool} then.`)]
     }),
+    ...askings(known).flatMap(({ where, escalate }) =>
+      escalate ? [list(`${where}escalate.to`, whole(escalate.to), "Nobody would be brought in then.")] : [],
+    ),
   ]
 }
 
-/** Where a run may be started, and where the audit goes. */
-export function placesOf({ channels, audit }: Known): List[] {
+/** Where a run may be started, where cards stand besides, and where the audit goes. */
+export function placesOf(known: Known): List[] {
+  const { channels, audit } = known
   const ofAudit = typeof audit === "object" && audit.channel !== undefined ? [audit.channel] : []
   return [
     list("channels", channels, "A run can be started nowhere then."),
-    list("audit.channel", { items: ofAudit, whole: true }, "The audit can't be written then."),
+    ...askings(known).flatMap(({ where, cards, escalate }) => [
+      list(`${where}cards.channel`, whole(cards === undefined ? [] : [cards])),
+      list(`${where}escalate.channel`, whole(escalate?.channel === undefined ? [] : [escalate.channel])),
+    ]),
+    list("audit.channel", whole(ofAudit), "The audit can't be written then."),
   ]
 }
 

@@ -3,6 +3,7 @@
  * and how they are told. Knows the form of each setting, and asks nobody whether it is true.
  */
 import { z } from "zod"
+import type { Rule } from "../core/policy.ts"
 import type { Asking, When } from "../core/rules.ts"
 import { durationOf, ids, mapping, said } from "./forms.ts"
 
@@ -51,7 +52,9 @@ const escalate = mapping(
     channel: ids.one(["C"]).optional(),
   },
   "{ after: 15m, to: [ S0LEADS ] }",
-).transform(({ channel, ...rest }) => (channel === undefined ? rest : { ...rest, channel }))
+).transform(({ channel, ...rest }): NonNullable<Rule["escalate"]> =>
+  channel === undefined ? rest : { ...rest, channel },
+)
 
 const who = z.enum(["approvers", "requester"], { error: said("approvers or requester") })
 const EDIT = "off, approvers or requester, or { by: approvers, votes: true }"

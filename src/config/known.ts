@@ -41,6 +41,8 @@ export interface KnownSettings {
   approvers: Part<string>
   admins: Part<string>
   selfApproval: Settings["selfApproval"] | undefined
+  cards: Settings["cards"]
+  escalate: Settings["escalate"]
   approvals: Part<KnownRule>
   /** "none": the file has none. */
   audit: "none" | Partial<NonNullable<Settings["audit"]>> | undefined
@@ -63,6 +65,8 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
     approvers: list("approvers", shape.approvers),
     admins: list("admins", shape.admins),
     selfApproval: valueOf(shape, source, "selfApproval"),
+    cards: valueOf(shape, source, "cards"),
+    escalate: valueOf(shape, source, "escalate"),
     approvals: isTold(shape, source, "approvals")
       ? rulesOf(shape.approvals.unwrap().element, source.data["approvals"] ?? [])
       : { items: [], whole: false },
