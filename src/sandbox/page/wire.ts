@@ -2,7 +2,7 @@
 import type { Rule } from "../misbehave.ts"
 import type * as workspace from "../workspace.ts"
 
-export type { Block, Message, Place, View } from "../workspace.ts"
+export type { Block, Message, View } from "../workspace.ts"
 
 export type { Rule } from "../misbehave.ts"
 export type State = workspace.State<Rule>
