@@ -12,7 +12,7 @@ import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import { mayDecide, principalsOf } from "./core/policy.ts"
 import { asking } from "./core/rules.ts"
-import type { Step } from "./core/run.ts"
+import type { Run, Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
 import { auditChannel } from "./slack/audit-channel.ts"
@@ -126,10 +126,12 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const watch = new Watch()
     const worker = startWorker({ store, owner, agent, log, paused: () => watch.paused })
     stops.push((ms) => worker.stop(ms))
+    let homes: (run: Run) => void = () => undefined
     committed = (id, step, at) => {
       audit.committed(id, step)
       if (step.show !== "") show.wake()
       worker.committed(id, at)
+      homes(step.run)
     }
     const { starters, channels, approvers, admins, approvals } = config
     const rules = [policy.defaults, ...approvals.map((rule) => asking(policy.defaults, rule))]
@@ -147,6 +149,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       log,
     })
     stops.push((ms) => app.stop(ms))
+    homes = (run) => app.committed(run)
     const stopPulse = startPulse(
       store,
       (seen, askedAt) => {

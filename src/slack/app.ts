@@ -4,6 +4,7 @@
 import { App, type LogLevel } from "@slack/bolt"
 import type { WebClient } from "@slack/web-api"
 import { sdkLog, type Log } from "../log.ts"
+import type { Run } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
 import { onClick } from "./clicks.ts"
 import { slackClient, type Home } from "./client.ts"
@@ -12,7 +13,7 @@ import { connection, type Transport } from "./connect.ts"
 import { settleRepeats } from "./counted.ts"
 import { onClosed, onForm } from "./form.ts"
 import type { Calls, Front, Lists } from "./front.ts"
-import { onHome } from "./home.ts"
+import { Homes, isHomePress, type HomeTimes } from "./homes.ts"
 import type { People } from "./people.ts"
 import { Repeats } from "./repeats.ts"
 import type { Ack } from "./replies.ts"
@@ -33,6 +34,7 @@ export interface AppOptions {
   log: Log
   /** Socket Mode connections held at once. */
   lines?: number
+  homes?: Partial<HomeTimes>
   /** ms within which Slack must have given a connection. */
   startWithin?: number
 }
@@ -41,6 +43,8 @@ export interface RunningApp {
   client: WebClient
   /** Where signed HTTP is served. */
   port?: number
+  /** A run is as it is now. */
+  committed(run: Run): void
   /** Takes nothing new, and waits at most `ms` for what is under way. */
   stop(ms: number): Promise<void>
 }
@@ -62,6 +66,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     timeout: CALL_TIMEOUT,
   })
   const front: Front = { ...options, client, repeats: new Repeats() }
+  const homes = new Homes(front, options.homes)
   const line = connection({ transport: slack.transport, apiUrl: slack.apiUrl, lines: options.lines ?? 2, log })
   const app = new App({
     receiver: line.receiver,
@@ -80,7 +85,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   // One door for everything: what no listener of Bolt's matches would never be acked over Socket Mode.
   app.use(async (args) => {
     const ack: Ack = "ack" in args && typeof args.ack === "function" ? (args.ack as Ack) : async () => undefined
-    const work = receive(front, args.body, ack).catch((error: unknown) => {
+    const work = receive(front, homes, args.body, ack).catch((error: unknown) => {
       log.error({ err: error, type: kindOf(args.body) }, "something that Slack sent could not be dealt with")
     })
     under.add(work)
@@ -93,8 +98,10 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   return {
     client,
     ...started,
+    committed: (run) => homes.committed(run),
     async stop(ms) {
       clearInterval(repeats)
+      homes.stop()
       const rest = async (): Promise<void> => {
         // Whatever has come in is acked first: that takes a second at most.
         await Promise.race([Promise.all(under), pause(1000)])
@@ -115,18 +122,18 @@ function kindOf(body: object): string {
   return "type" in body && typeof body.type === "string" ? body.type : "unknown"
 }
 
-async function receive(front: Front, body: object, ack: Ack): Promise<void> {
+async function receive(front: Front, homes: Homes, body: object, ack: Ack): Promise<void> {
   switch (kindOf(body)) {
     case "command":
       return onCommand(front, body, ack)
     case "block_actions":
-      return onClick(front, body, ack)
+      return isHomePress(body) ? homes.onPress(body, ack) : onClick(front, body, ack)
     case "view_submission":
       return onForm(front, body, ack)
     case "view_closed":
       return onClosed(front, body, ack)
     case "event":
-      return onHome(front, body)
+      return homes.onEvent(body)
     default:
       return ack()
   }

@@ -37,12 +37,12 @@ export async function onClick(front: Front, body: object, ack: Ack): Promise<voi
     setTimeout(() => void assure(front, intent, reaction, before), PATIENCE).unref()
 }
 
-type Pressed = Extract<Intent, { kind: "decide" | "reveal" | "open" | "cancel" }>
+export type Pressed = Extract<Intent, { kind: "decide" | "reveal" | "open" | "cancel" }>
 
-const isPress = (intent: Intent): intent is Pressed => ["decide", "reveal", "open", "cancel"].includes(intent.kind)
+export const isPress = (intent: Intent): intent is Pressed => ["decide", "reveal", "open", "cancel"].includes(intent.kind)
 
 /** What came of it; undefined when the person has seen that already. */
-async function react(front: Front, intent: Pressed): Promise<Reaction | undefined> {
+export async function react(front: Front, intent: Pressed): Promise<Reaction | undefined> {
   const person = personOf(intent.press)
   try {
     switch (intent.kind) {

@@ -60,9 +60,10 @@ export async function attempt<O>(
       return { outcome: { outcome, told: false, refused: { entry, counted: true } } }
     }
     first.add(entry)
-    const told = how.word !== undefined
+    const word = hasWay(how.word) ? how.word : undefined
+    const told = word !== undefined
     return {
-      step: how.word ? owing(step, how.cause, { ...how.word, text: refusal }) : step,
+      step: word ? owing(step, how.cause, { ...word, text: refusal }) : step,
       outcome: { outcome, told, refused: { entry, counted: false } },
     }
   }
@@ -90,6 +91,10 @@ export async function settleRepeats(front: Pick<Front, "store" | "repeats" | "lo
     log.warn({ err: error }, "repeated refusals could not be recorded")
   }
 }
+
+/** Whoever came by a view of their own is answered there: no word is owed to where nobody was. */
+const hasWay = (word: Omit<Word, "text"> | undefined): boolean =>
+  word?.channel !== undefined || word?.responseUrl !== undefined
 
 function owing(step: Step, cause: string, word: Word): Step {
   const slot = { name: `word:${cause}`, data: wordData(word) }

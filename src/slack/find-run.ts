@@ -53,13 +53,7 @@ export type FoundGrant =
 export async function findGrant(front: Front, said: string, person: Person): Promise<FoundGrant> {
   const id = said.toLowerCase()
   const [run = "", number] = id.split(".", 2)
-  if (number !== undefined && shardOf(run, front.store.shards) !== undefined) {
-    const loaded = await front.store.load(run)
-    const grant = loaded?.run.grants?.find((one) => grantRef(loaded.run, one) === id)
-    return loaded && grant && (await sees(front, loaded.run, person))
-      ? { kind: "one", loaded, grant }
-      : { kind: "none" }
-  }
+  if (number !== undefined && shardOf(run, front.store.shards) !== undefined) return grantOf(front, run, id, person)
   if (id.length < 2) return { kind: "none" }
   const concern = await concernOf(front, person)
   const found = (await grantsFor(front, concern)).filter(({ loaded, grant }) =>
@@ -68,4 +62,11 @@ export async function findGrant(front: Front, said: string, person: Person): Pro
   const [first] = found
   if (!first) return { kind: "none" }
   return found.length === 1 ? { kind: "one", ...first } : { kind: "several", found }
+}
+
+async function grantOf(front: Front, run: string, id: string, person: Person): Promise<FoundGrant> {
+  const loaded = await front.store.load(run)
+  const grant = loaded?.run.grants?.find((one) => grantRef(loaded.run, one) === id)
+  if (!loaded || !grant || !(await sees(front, loaded.run, person))) return { kind: "none" }
+  return { kind: "one", loaded, grant }
 }

@@ -1,21 +1,108 @@
 /**
- * The app's home of one person: what waits for them, and their own runs.
+ * The app's home of one person, put together: what concerns them, a page of each list, with links. Knows no press and no
+ * clock.
  */
-import { isRecord } from "../core/json.ts"
-import { note, words } from "./blocks/words.ts"
+import type { HomeView } from "@slack/types"
+import type { Person } from "../core/fact.ts"
+import type { Ask } from "../core/run.ts"
+import { askOf } from "../core/run.ts"
+import { textsOf } from "./ask.ts"
+import { home, PAGE, type DecidedItem, type Page, type Pages, type WaitingItem } from "./blocks/home.ts"
+import type { Listed, ListedGrant } from "./blocks/lists.ts"
 import type { Front } from "./front.ts"
-import { failed } from "./replies.ts"
-import { listFor } from "./show-run.ts"
+import { keyOf, linksTo, type Wanted } from "./links.ts"
+import {
+  concernOf,
+  decidedBy,
+  grantsFor,
+  runsOf,
+  waitingFor,
+  type Concern,
+  type Decided,
+  type Waiting,
+} from "./mine.ts"
+import { UNSURE } from "./show-run.ts"
 
-/** Shows somebody their list in the app's home. */
-export async function onHome(front: Front, body: object): Promise<void> {
-  const event = "event" in body && isRecord(body.event) ? body.event : {}
-  const user = event["user"]
-  if (event["type"] !== "app_home_opened" || event["tab"] !== "home" || typeof user !== "string") return
-  const team = "team_id" in body && typeof body.team_id === "string" ? body.team_id : front.home.team
-  const message = await listFor(front, { team, user }).catch((error: unknown) => {
-    front.log.error({ err: error }, "a home could not be read")
-    return note(words(failed(error)))
+/** A home, and by what it is known whether a change of a run is a change of it. */
+export interface Made {
+  view: HomeView
+  concern: Concern
+  /** The runs that it shows. */
+  runs: ReadonlySet<string>
+}
+
+/** `said`: what came of the person's last press. Throws when it can't be read. */
+export async function homeOf(front: Front, person: Person, pages: Pages, said?: string): Promise<Made> {
+  const concern = await concernOf(front, person)
+  const [waiting, mine, decided, grants, quiet] = await Promise.all([
+    waitingFor(front, concern),
+    runsOf(front, concern),
+    decidedBy(front, concern),
+    grantsFor(front, concern),
+    front.store.quiet(),
+  ])
+  const shown = {
+    waiting: pageOf(waiting, pages.waiting),
+    mine: pageOf(mine, pages.mine),
+    decided: pageOf(decided, pages.decided),
+    grants: pageOf(grants, pages.grants),
+  }
+  const items = await Promise.all(shown.decided.items.map((one) => decidedItem(front, one)))
+  const cards = shown.waiting.items.map(({ loaded: { run }, ask }) => cardAt(run, ask))
+  const roots = [...shown.mine.items, ...shown.grants.items.map(({ loaded }) => loaded)].map(({ run }) => rootOf(run))
+  const links = await linksTo(front, [
+    ...cards,
+    ...roots,
+    ...items.map(({ run, ask }) => (ask ? cardAt(run, ask) : rootOf(run))),
+  ])
+  const linked = <T extends Listed>(one: T): T => ({
+    ...one,
+    link: links.get(keyOf(one.ask ? cardAt(one.run, one.ask) : rootOf(one.run))),
   })
-  await front.client.views.publish({ user_id: user, view: { type: "home", blocks: message.blocks } })
+  const view = home({
+    waiting: {
+      ...shown.waiting,
+      items: await Promise.all(shown.waiting.items.map((one) => waitingItem(front, one, links))),
+    },
+    mine: { ...shown.mine, items: shown.mine.items.map(({ run }) => linked({ run })) },
+    decided: { ...shown.decided, items: items.map(linked) },
+    grants: {
+      ...shown.grants,
+      items: shown.grants.items.map(({ loaded: { run }, grant }): ListedGrant => linked({ run, grant })),
+    },
+    said,
+    caution: concern.unsure ? UNSURE : undefined,
+    quiet: quiet.has(concern.who.person.user),
+    command: front.command,
+  })
+  const runs = [...shown.waiting.items, ...shown.decided.items, ...shown.grants.items].map(
+    ({ loaded }) => loaded.run.id,
+  )
+  return { view, concern, runs: new Set([...runs, ...shown.mine.items.map(({ run }) => run.id)]) }
+}
+
+const rootOf = (run: Wanted["run"]): Wanted => ({ run, slot: "root" })
+const cardAt = (run: Wanted["run"], { id }: Pick<Ask, "id">): Wanted => ({ run, slot: `card:${id}` })
+
+/** The page that is wanted, or the last there is: what was shown on one may have been decided since. */
+function pageOf<T>(all: readonly T[], wanted: number): Page<T> {
+  const page = Math.max(0, Math.min(wanted, Math.ceil(all.length / PAGE) - 1))
+  return { items: all.slice(page * PAGE, (page + 1) * PAGE), page, total: all.length }
+}
+
+async function waitingItem(
+  front: Front,
+  { loaded: { run }, ask }: Waiting,
+  links: ReadonlyMap<string, string>,
+): Promise<WaitingItem> {
+  const { request, args } = await textsOf(front, run.id, ask)
+  return { card: { run, ask, request, args }, link: links.get(keyOf(cardAt(run, ask))) }
+}
+
+/** With the ask as it was put away, when its turn is over. */
+async function decidedItem({ store }: Front, { loaded: { run }, ask: id, at }: Decided): Promise<DecidedItem> {
+  const current = askOf(run, id)
+  if (current) return { run, at, ask: current }
+  const [text] = await store.texts(run.id, [`ask:${id}`])
+  return text === undefined ? { run, at } : { run, at, ask: JSON.parse(text) as Ask }
 }

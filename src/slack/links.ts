@@ -4,7 +4,7 @@
  */
 import { isRecord } from "../core/json.ts"
 import type { Front } from "./front.ts"
-import { readSlots, type Slots } from "./show/record.ts"
+import { linkOfSlot, readSlots, type Slots } from "./show/record.ts"
 import { permalink } from "./show/send.ts"
 
 /** A message: of which run, and in which slot (`root`, `card:<ask>`). */
@@ -48,8 +48,11 @@ async function linkTo(front: Front, { run, slot }: Wanted): Promise<string | und
   const { store, client } = front
   const noted = await store.show.shown(run.id)
   const slots: Slots = readSlots(noted, run.channel)
-  const place = slots.get(slot)?.copies[0]
-  if (!place) return undefined
+  const found = slots.get(slot)
+  const place = found?.copies[0]
+  if (!found || !place) return undefined
+  const known = linkOfSlot(found)
+  if (known !== undefined) return known
   const kept = keptIn(noted.sent.get(`link:${slot}`))
   if (kept?.ts === place.ts) return kept.url
   const url = await permalink(client, place)

@@ -192,13 +192,24 @@ async function startBot(
 ): Promise<Bot> {
   const { apiUrl, botToken, appToken } = slack
   let show: Show | undefined
+  let app: RunningApp | undefined
   const url = options.redisUrl ?? redisUrl()
-  const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: false, onCommit: () => show?.wake() })
+  const store = await Store.open({
+    url,
+    prefix,
+    shards: 1,
+    confirm: 0,
+    outbox: false,
+    onCommit: (_, step) => {
+      show?.wake()
+      app?.committed(step.run)
+    },
+  })
   const client = slackClient({ token: botToken, apiUrl, logger: sdkLog<LogLevel>(log) })
   const home = await identify(client)
   const people = new People(client, home, { now: () => performance.now() + clock.later })
   const { signingSecret } = slack
-  const app = await startApp({
+  app = await startApp({
     slack: {
       botToken,
       apiUrl,

@@ -148,7 +148,7 @@ function meant(id: string, ref: Ref | undefined, press: Press): Intent {
 }
 
 /** Who and where; undefined without a user. */
-function pressOf(it: Fields, what: string): Press | undefined {
+export function pressOf(it: Fields, what: string): Press | undefined {
   const user = fields(it["user"])
   const id = text(user["id"], /^[UW][A-Z0-9]{1,40}$/)
   if (id === undefined) return undefined
