@@ -135,22 +135,22 @@ export function refusedCalls(
         section(...(index === 0 ? called(to) : []), ...refusal(how, ask)),
         ...noteOf(notes.get(ask.id)),
       ]),
-    section(
-      words(
-        how === "declined"
-          ? "The agent is told and goes on without it."
-          : "That counts as a no; the agent is told and goes on without it.",
-      ),
-    ),
+    section(`The agent is told and goes on without ${asks.length === 1 ? "it" : "them"}.`),
   )
 }
 
 function refusal(how: "declined" | "expired", ask: Ask): RichTextElement[] {
+  const tool = bold(toolOf(ask))
+  if (how === "expired") return [...words("nobody answered in time about "), ...tool, ...words(`. ${silence(ask)}`)]
   const { by } = ask.settled ?? {}
-  if (how === "expired") return [...words("nobody answered in time about "), ...bold(toolOf(ask)), ...words(".")]
   const who = by ? nameOf(by) : "Somebody"
-  return [...words(`${who} declined `), ...bold(toolOf(ask)), ...words(".")]
+  return ask.from === "doubt"
+    ? [...words(`${who} says that `), ...tool, ...words(" failed.")]
+    : [...words(`${who} declined `), ...tool, ...words(".")]
 }
+
+const silence = ({ from }: Ask): string =>
+  from === "doubt" ? "Its outcome is unknown, and it counts as failed." : "That counts as a no: it was not run."
 
 const noteOf = (note: string | undefined): Rich[] =>
   note === undefined || note.trim() === "" ? [] : [quote(clip(visible(mask(note).text).trim(), 500))]

@@ -19,10 +19,16 @@ interface Entry {
   name?: string
 }
 
+interface Lookup {
+  /** When it was begun, ms of the same clock. */
+  since: number
+  done: Promise<void>
+}
+
 export class Names {
   readonly #client: WebClient
   readonly #known = new Map<string, Entry>()
-  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #underWay = new Map<string, Lookup>()
 
   constructor(client: WebClient) {
     this.#client = client
@@ -31,14 +37,7 @@ export class Names {
   /** Names by id, as far as they are known within a moment. Never throws. */
   async of(ids: readonly string[]): Promise<Known> {
     const missing = [...new Set(ids)].filter((id) => !this.#believed(id))
-    if (missing.length > 0) {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, PATIENCE)
-      })
-      await Promise.race([Promise.all(missing.map((id) => this.#lookUp(id))), late])
-      clearTimeout(timer)
-    }
+    await Promise.all(missing.map((id) => this.#waitFor(id)))
     return Object.fromEntries(
       ids.flatMap((id) => {
         const name = this.#known.get(id)?.name
@@ -47,30 +46,37 @@ export class Names {
     )
   }
 
+  /** Waits for a lookup a moment from its beginning, whoever began it: not anew for each message while Slack hangs. */
+  async #waitFor(id: string): Promise<void> {
+    const { since, done } = this.#lookUp(id)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.max(since + PATIENCE - performance.now(), 0))
+    })
+    await Promise.race([done, late])
+    clearTimeout(timer)
+  }
+
   #believed(id: string): boolean {
     return performance.now() < (this.#known.get(id)?.until ?? 0)
   }
 
-  /** One lookup at a time of all groups, and of each person and channel. A name that was known stays when it fails. */
-  #lookUp(id: string): Promise<void> {
+  /** One lookup at a time of all groups, and of each person and channel. */
+  #lookUp(id: string): Lookup {
     const what = id.startsWith("S") ? "groups" : id
     const under = this.#underWay.get(what)
     if (under) return under
-    const lookup = this.#find(id)
-      .then(
-        (found) => {
-          for (const [one, name] of found) this.#note(one, { until: performance.now() + BELIEVED, name })
-        },
-        () => undefined,
-      )
-      .then(() => {
-        const { name } = this.#known.get(id) ?? {}
-        if (!this.#believed(id))
-          this.#note(id, { until: performance.now() + FAILED, ...(name === undefined ? {} : { name }) })
-        this.#underWay.delete(what)
-      })
+    const lookup = { since: performance.now(), done: this.#learn(id).finally(() => this.#underWay.delete(what)) }
     this.#underWay.set(what, lookup)
     return lookup
+  }
+
+  /** A name that was known stays when it can't be looked up any more. */
+  async #learn(id: string): Promise<void> {
+    const found = await this.#find(id).catch(() => [])
+    const now = performance.now()
+    for (const [one, name] of found) this.#note(one, { until: now + BELIEVED, name })
+    if (!found.some(([one]) => one === id)) this.#note(id, { ...this.#known.get(id), until: now + FAILED })
   }
 
   #note(id: string, entry: Entry): void {
