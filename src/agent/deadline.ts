@@ -2,10 +2,10 @@
 
 export interface Deadline {
   signal: AbortSignal
-  abort(reason: unknown): void
+  abort: (reason: unknown) => void
   /** Whether it was the time that ended it. */
-  isLate(): boolean
-  clear(): void
+  isLate: () => boolean
+  clear: () => void
 }
 
 /**
