@@ -2,7 +2,7 @@
  * How a run's facts stand beside its state: each is a text `fact:<n>`, without what its place says anyway (the run, its
  * number, the hash of the one before). A list of its own would cost a parked run more than the facts do. Knows no journal.
  */
-import { lengthened, shortened } from "../core/digest.ts"
+import { canonicalOwn, lengthened, shortened } from "../core/digest.ts"
 import type { Fact } from "../core/fact.ts"
 
 export const fieldOf = (n: number): string => `fact:${n}`
@@ -19,7 +19,7 @@ export function unpacked(run: string, texts: readonly (string | undefined)[]): s
     const { at, hash: stored, ...entry } = read(text)
     const hash = typeof stored === "string" ? lengthened(stored) : ""
     if (entry.args !== undefined) entry.args = lengthened(entry.args)
-    const fact = JSON.stringify({ ...entry, run, n: index + 1, at, prev, hash })
+    const fact = canonicalOwn({ ...entry, run, n: index + 1, at, prev, hash })
     prev = hash
     return fact
   })

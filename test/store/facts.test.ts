@@ -1,5 +1,7 @@
+import fc from "fast-check"
 import { expect, test } from "vitest"
-import { brokenAt, chain, type Fact } from "../../src/core/fact.ts"
+import { canonicalOwn } from "../../src/core/digest.ts"
+import { brokenAt, chain, type Entry, type Fact } from "../../src/core/fact.ts"
 import { packed, unpacked } from "../../src/store/facts.ts"
 
 const { facts } = chain("r00abc", { n: 0, hash: "" }, 1_795_993_812_345, [
@@ -24,4 +26,37 @@ test.each([
   expect(brokenAt(read(texts))).toBeUndefined()
   texts[1] = text
   expect(brokenAt(read(texts))).toBe(2)
+})
+
+test("their JSON is canonical, whatever the order in which an entry says its fields", () => {
+  const text = fc.string({ unit: "binary" })
+  const entry = fc.record(
+    {
+      note: text,
+      cause: text,
+      outcome: fc.string(),
+      what: fc.constant("settled" as const),
+      by: fc.record(
+        { name: text, team: fc.string(), user: fc.string(), enterprise: fc.string() },
+        { requiredKeys: ["team", "user"] },
+      ),
+      via: fc.constant("click" as const),
+      ask: text,
+      call: fc.string(),
+      tool: text,
+      args: text,
+      version: fc.integer(),
+      repeats: fc.nat(),
+    },
+    { requiredKeys: ["what", "via"] },
+  )
+  fc.assert(
+    fc.property(fc.array(entry), fc.nat(), (entries, at) => {
+      const { facts, tip } = chain("r00abc", { n: 0, hash: "" }, at, entries as Entry[])
+      expect(facts.map((fact) => JSON.stringify(fact))).toEqual(facts.map((fact) => canonicalOwn(fact)))
+      expect(brokenAt(facts)).toBeUndefined()
+      expect(tip).toEqual({ n: facts.length, hash: facts.at(-1)?.hash ?? "" })
+      expect(unpacked("r00abc", facts.map(packed))).toEqual(facts.map((fact) => JSON.stringify(fact)))
+    }),
+  )
 })
