@@ -37,7 +37,8 @@ export async function fillEdit(
   const { args } = await textsOf(front, loaded.run.id, ask)
   const made = editFields(schema, JSON.parse(args) as Record<string, unknown>, ruleOf(ask).mask ?? [])
   if (!made.ok) return { about: "uneditable", why: made.why }
-  return editForm(carried, { tool: ask.tool, fingerprint: short(ask.digest), kept: made.kept }, made.blocks)
+  const votes = ruleOf(ask).edit?.votes === true
+  return editForm(carried, { tool: ask.tool, fingerprint: short(ask.digest), kept: made.kept, votes }, made.blocks)
 }
 
 function refusal(ask: Ask, version: number, right: Right): EditOutcome | undefined {

@@ -28,7 +28,9 @@ import {
   type Rich,
 } from "./rich.ts"
 import { cautions, clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+import { isGrantable } from "../../core/grant.ts"
 import { mask, shownArgs } from "../../core/mask.ts"
+import { grantLabel, grantWords } from "./rule.ts"
 
 export interface CardView {
   run: Run
@@ -165,7 +167,7 @@ function doubtful(view: CardView): KnownBlock[] {
   const { ask, run } = view
   const call = run.calls.find((call) => call.id === ask.call)
   const started = call?.attempt?.at
-  const since = started === undefined ? [] : [words(" on "), instant(started)]
+  const since = started === undefined ? [] : [words(" "), instant(started)]
   const again = (ruleOf(ask).quorum ?? 1) > 1 ? " It takes as many approvals as the call itself." : ""
   return [
     rich(
@@ -273,6 +275,7 @@ function facts(view: CardView): Rich {
           ...approvals(view),
           [bold("May decide "), ...deciders(view)],
           ...broughtIn(view),
+          ...grantable(view),
         ]),
     [
       bold("Fingerprint "),
@@ -307,7 +310,7 @@ function approvals(view: CardView): ReturnType<typeof words>[][] {
   const what = view.ask.from === "doubt" ? "must want it to run again" : "must approve; one decline settles it"
   return [
     [
-      bold(`Approved by ${votes.length} of ${quorum} `),
+      bold(`Approved by ${votes.length} of ${quorum}: `),
       words(start),
       ...said,
       words(`. ${missing === 1 ? "One more person" : `${missing} more people`} ${what}.`),
@@ -320,6 +323,17 @@ const standing = (ask: Ask): { quorum: number; votes: readonly Vote[] } => ({
   quorum: ruleOf(ask).quorum ?? 1,
   votes: ask.votes ?? [],
 })
+
+/** What the button beside Approve stands for. */
+function grantable({ ask }: CardView): ReturnType<typeof words>[][] {
+  const rule = ruleOf(ask)
+  if (ask.from !== "guard" || !isGrantable(rule)) return []
+  return [
+    [bold(`“${grantLabel(rule)}”`), words(` approves this call and more: ${lowered(clip(grantWords(rule), 600))}`)],
+  ]
+}
+
+const lowered = (sentence: string): string => `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`
 
 /** Whoever decides since nobody answered for a while. */
 function broughtIn(view: CardView): ReturnType<typeof words>[][] {

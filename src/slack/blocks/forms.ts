@@ -156,10 +156,11 @@ function askedBlocks(asked: string): KnownBlock[] {
 /** The form in which the args are changed; `kept` names what is not offered. */
 export function editForm(
   carried: Carried,
-  about: { tool: string; fingerprint: string; kept: readonly string[] },
+  about: { tool: string; fingerprint: string; kept: readonly string[]; votes: boolean },
   fields: InputBlock[],
 ): ModalView {
-  const { tool, fingerprint, kept } = about
+  const { tool, fingerprint, kept, votes } = about
+  const editor = votes ? "whoever changes it may approve it all the same" : "whoever changes it can't approve it"
   const names = clip(kept.map(oneLine).join(", "), 1000)
   const stays = kept.length === 0 ? [] : [note(`Not offered here, and staying as it is: ${names}.`)]
   return formView("edit", carried, {
@@ -171,7 +172,7 @@ export function editForm(
           bold(clip(oneLine(tool), 100)),
           ". Fingerprint ",
           code(fingerprint),
-          ".\nSaving approves nothing: the card shows the change, whoever agreed already has to agree anew, and whoever changed it can't approve it unless the rule says so.",
+          `.\nSaving approves nothing: the card shows the change, whoever agreed already has to agree anew, and ${editor}.`,
         ),
       ),
       ...fields,

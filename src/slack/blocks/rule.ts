@@ -20,17 +20,11 @@ export function grantWords(rule: Rule): string {
   const { grant } = rule
   if (grant === undefined) return ""
   const same = grant.same ? `the same ${grant.same.join(", ")}` : "the very same arguments"
-  return `For ${lasting(grant.for)}, calls of this tool in this run with ${same} are not asked about any more.`
+  return `For ${lasting(grant.for)}, calls of this tool in this run with ${same} are not asked about again.`
 }
 
-/** At most 75 characters, for a button. */
-export function grantLabel({ grant }: Rule): string {
-  if (grant === undefined) return ""
-  const short = `Approve, and for ${lasting(grant.for)} don't ask again`
-  const same = grant.same ? `the same ${grant.same.join(", ")}` : "the very same arguments"
-  const label = `${short} for ${same}`
-  return label.length <= 75 ? label : short
-}
+/** For a button: Slack shows about thirty characters of it, so it says no more than that it is not for this once alone. */
+export const grantLabel = ({ grant }: Rule): string => (grant === undefined ? "" : `Approve for ${lasting(grant.for)}`)
 
 /** What the rule says beside who decides, a line each. */
 export function ruleLines(rule: Rule): string[] {

@@ -214,7 +214,7 @@ export function samples(): Map<string, Message> {
       card(
         sampleView(
           {},
-          { from: "tool" },
+          { from: "tool", ...ruled({ selfApproval: "confirm" }) },
           {
             kind: "authorization",
             prompt: "Sign in to the cloud console",
@@ -332,7 +332,7 @@ export function sampleViews(): Map<string, ModalView> {
       "edit",
       editForm(
         carried,
-        { ...about, kept: ["token", "headers.authorization"] },
+        { ...about, kept: ["token", "headers.authorization"], votes: false },
         blocksIn(editFields(SCHEMA, { env: "prod", replicas: 2 })),
       ),
     ],

@@ -376,10 +376,10 @@ describe("several who decide", () => {
   const voted = (change: Partial<Ask> = {}) => card(sampleView({}, { ...ruled({ quorum: 3 }), ...change }))
 
   test("are counted, named and waited for, on the card and in its sentence", () => {
-    expect(readable(voted())).toContain("Approved by 0 of 3 nobody yet. 3 more people must approve; one decline")
+    expect(readable(voted())).toContain("Approved by 0 of 3: nobody yet. 3 more people must approve; one decline")
     const two = voted({ votes: [vote("U0BEN", "Ben"), vote("U0CID", "Cid")] })
     expect(readable(two)).toMatch(
-      /Approved by 2 of 3 Ben \(U0BEN\) .*11:33 UTC\), Cid \(U0CID\) .*One more person must/,
+      /Approved by 2 of 3: Ben \(U0BEN\) .*11:33 UTC\), Cid \(U0CID\) .*One more person must/,
     )
     expect(two.text).toContain("Approved by 2 of 3.")
     expect(fits(two)).toEqual([])
@@ -460,14 +460,12 @@ describe("at a glance", () => {
   test("a grant says on its button and before it counts what is granted", () => {
     const grant = { for: 3_600_000, same: ["env", "service"] }
     const found = nodes(card(sampleView({}, ruled({ grant }))).blocks).find((node) => node["action_id"] === "grant")
-    expect(found?.["text"]).toMatchObject({ text: "Approve, and for 1 hour don't ask again for the same env, service" })
-    expect(JSON.stringify(found?.["confirm"])).toContain(
-      "For 1 hour, calls of this tool in this run with the same env, service",
+    expect(found?.["text"]).toMatchObject({ text: "Approve for 1 hour" })
+    const words = "or 1 hour, calls of this tool in this run with the same env, service are not asked about again."
+    expect(JSON.stringify(found?.["confirm"])).toContain(`F${words}`)
+    expect(readable(card(sampleView({}, ruled({ grant }))))).toContain(
+      `“Approve for 1 hour” approves this call and more: f${words}`,
     )
-    const long = nodes(card(sampleView({}, ruled({ grant: { for: 90_000, same: ["x".repeat(60)] } }))).blocks)
-    expect(long.find((node) => node["action_id"] === "grant")?.["text"]).toMatchObject({
-      text: "Approve, and for 90 seconds don't ask again",
-    })
   })
 })
 
