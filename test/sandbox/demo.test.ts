@@ -1,5 +1,7 @@
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider"
 import { describe, expect, test } from "vitest"
+import { createToolkit, type ToolDefinition } from "../../src/agent/tool.ts"
+import { pendingOf } from "../../src/core/suspension.ts"
 import { demoModel } from "../../src/sandbox/demo/model.ts"
 
 /** What the demo's model answers to these words of a person: its text, and the names of its calls. */
@@ -19,6 +21,12 @@ describe("the demo's model", () => {
       "restart web and scale worker to 6",
       ['restart_service {"service":"web"}', 'scale_service {"service":"worker","replicas":6}'],
     ],
+    ["deploy web 2.4.1 to prod", ['get_status {"service":"web"}']],
+    ["plan maintenance for api", ['get_status {"service":"api"}']],
+    [
+      "deploy web 2.4.1 to staging and page whoever is on call for api",
+      ['deploy {"service":"web","version":"2.4.1","env":"staging"}', 'page_oncall {"service":"api"}'],
+    ],
     ["how are web, and please tell me how is api?", ['get_status {"service":"web"}', 'get_status {"service":"api"}']],
   ])("%s", async (words, calls) => {
     expect((await answerTo(words)).calls).toEqual(calls)
@@ -35,6 +43,25 @@ describe("the demo's model", () => {
     expect(calls).toEqual([])
     expect(text).toContain("three services: **web**, **api** and **worker**")
   })
+})
+
+test.each([
+  [
+    "plan_maintenance",
+    "input",
+    { day: "2026-12-01", minutes: 30, kind: "drill", tellCustomers: false },
+    /2026-12-01 for 30 minutes \(drill\), customers are not told/,
+  ],
+  ["page_oncall", "authorization", { output: "done" }, /was paged/],
+])("%s asks by itself, and goes on with the answer", async (name, kind, data, done) => {
+  const module = new URL("../../src/sandbox/demo/tools.mjs", import.meta.url).href
+  const { default: given } = (await import(module)) as { default: ToolDefinition[] }
+  const tools = await createToolkit({ extraTools: given })
+  const args = { service: "api" }
+  const request = pendingOf(await tools.execute(name, args))
+  expect(request?.kind).toBe(kind)
+  const answer = { id: request?.id ?? "", ok: true, data }
+  expect((await tools.execute(name, args, { answer })).output).toMatch(done)
 })
 
 test("the demo's tools count one of a thing as one", async () => {

@@ -17,6 +17,9 @@ export const EXAMPLES = [
   "restart the web tier",
   "scale api to 5",
   "restart web and scale worker to 6",
+  "deploy web 2.4.1 to prod",
+  "plan maintenance for api",
+  "page whoever is on call for web",
 ]
 
 interface Wish {
@@ -43,6 +46,11 @@ function deedOf(clause: string): Wish | undefined {
   const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
   if (/\bscale|\breplica/u.test(clause) && count !== undefined)
     return { tool: "scale_service", args: { replicas: Number(count) } }
+  const version = /\b(v?\d+(?:\.\d+)+(?:-[a-z\d.]+)?)\b/u.exec(clause)?.[1]
+  if (/\bdeploy|\bship|\brelease/u.test(clause) && version !== undefined)
+    return { tool: "deploy", args: { version, env: /\bprod/u.test(clause) ? "prod" : "staging" } }
+  if (/\bmaintenance\b/u.test(clause)) return { tool: "plan_maintenance", args: {} }
+  if (/\bpage\b|\bon call\b|\bon-call\b/u.test(clause)) return { tool: "page_oncall", args: {} }
   return /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u.test(clause) ? { tool: "get_status", args: {} } : undefined
 }
 
@@ -123,9 +131,15 @@ ${EXAMPLES.map((example) => `- \`${example}\``).join("\n")}`
 
 function whyOf(wish: Wish, seen: readonly Seen[]): string {
   const status = seen.at(-1)?.output ?? ""
-  return wish.tool === "restart_service"
-    ? `The status says: ${status}. A rolling restart is the usual remedy and takes about two seconds; one replica is down at a time.`
-    : `The status says: ${status}. I change the number of replicas as you asked.`
+  return `The status says: ${status}. ${WHY[wish.tool] ?? "I do as you asked."}`
+}
+
+const WHY: Record<string, string> = {
+  restart_service: "A rolling restart is the usual remedy and takes about two seconds; one replica is down at a time.",
+  scale_service: "I change the number of replicas as you asked.",
+  deploy: "Nothing speaks against putting the new version there.",
+  plan_maintenance: "I need to know when it shall be, and how long it takes.",
+  page_oncall: "Somebody should look at it.",
 }
 
 /** A model of the sandbox. Its usage is a rough count of characters by four. */
