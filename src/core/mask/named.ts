@@ -51,7 +51,7 @@ function isSecret(value: string, key: string): boolean {
 }
 
 const isNothing = (value: string): boolean =>
-  /^(?:null|nil|none|true|false|undefined|yes|no|\*+|x{3,}|\.{3}|…)$/i.test(value)
+  /^(?:null|nil|none|true|false|undefined|yes|no|\*+|x{3,}|\.{3}|…|\$)$/i.test(value)
 
 const OPEN = String.raw`\\{0,32}["']?`
 /** A line break, or its escape within JSON however deep; a blank may stand for the letter of an escape. */

@@ -34,29 +34,38 @@ const JOINING = [
   .join("")
 const INVISIBLE = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⠀`
 
-/** Invisible characters where they belong: inside an emoji, between joining letters; else such a character itself. */
+/** Invisible characters where they belong (in the first group): inside an emoji, between joining letters; else a run of them. */
 const HIDDEN = new RegExp(
-  `(?=[^ -~])(?:${[
-    String.raw`(?<emoji>\p{RGI_Emoji})`,
-    String.raw`(?<join>(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})\uFE0F|(?<=[0-9#*])\uFE0F(?=\u20E3)|(?<=[${JOINING}\p{M}])[\u200C\u200D](?=[${JOINING}]))`,
-    `[${INVISIBLE}]`,
-  ].join("|")})`,
+  `(?=[^ -~])(?:(${[
+    String.raw`\p{RGI_Emoji}`,
+    String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})`,
+    String.raw`(?<=\p{Extended_Pictographic})\uFE0F`,
+    String.raw`(?<=[0-9#*])\uFE0F(?=\u20E3)`,
+    String.raw`(?<=[${JOINING}\p{M}])[\u200C\u200D](?=[${JOINING}])`,
+  ].join("|")})|[${INVISIBLE}]+)`,
   "gv",
 )
 const STACKED = /(\p{M}{4})(\p{M}+)/gu
 
-const braced = (char: string): string => String.raw`\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
-const quoted = (char: string): string =>
-  Array.from(
-    { length: char.length },
-    (_, index) => String.raw`\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`,
-  ).join("")
+const braced = (char: string): string => "\\u{" + (char.codePointAt(0) ?? 0).toString(16) + "}"
+
+function quoted(char: string): string {
+  let written = ""
+  for (let index = 0; index < char.length; index += 1) {
+    written += "\\u" + char.charCodeAt(index).toString(16).padStart(4, "0")
+  }
+  return written
+}
 
 function shown(text: string, write: (char: string) => string): string {
-  const seen = text.replace(HIDDEN, (found, emoji?: string, join?: string) =>
-    emoji !== undefined || join !== undefined ? found : write(found),
-  )
-  return seen.replace(STACKED, (_, few: string, more: string) => few + Array.from(more, write).join(""))
+  const seen = text.replace(HIDDEN, (found, kept?: string) => (kept === undefined ? each(found, write) : found))
+  return seen.replace(STACKED, (_, few: string, more: string) => few + each(more, write))
+}
+
+function each(text: string, write: (char: string) => string): string {
+  let written = ""
+  for (const char of text) written += write(char)
+  return written
 }
 
 /** Prose: control, format and blank-looking characters as `\u{202e}`; line breaks and tabs stay. */
@@ -68,7 +77,7 @@ export const visibleJson = (json: string): string => shown(json, quoted).replace
 
 /** Blanks at the end of a line, which nobody would see there, as `\u{20}`. */
 export const visibleEnds = (text: string): string =>
-  text.replace(/(?<![\t\p{Zs}])[\t\p{Zs}]+(?=\n|$)/gu, (blanks) => Array.from(blanks, braced).join(""))
+  text.replace(/(?<![\t\p{Zs}])[\t\p{Zs}]+(?=\n|$)/gu, (blanks) => each(blanks, braced))
 
 /** Prose on one line: a line break shows as ⏎. */
 export const oneLine = (text: string): string =>
@@ -134,7 +143,7 @@ export const count = (n: number, noun: string): string => `${n.toLocaleString("e
 
 const MAX_NAMED = 3
 const HOST =
-  /\/\/([^\s/?#"'<>\\]{1,300})|[\p{L}\p{N}\p{M}_-]{1,63}(?:[.\u3002\uFF0E\uFF61][\p{L}\p{N}\p{M}-]{1,63}){1,20}/gu
+  /\/\/([^\s/?#"'<>\\]{1,300})|(?<![\p{L}\p{N}\p{M}_-])[\p{L}\p{N}\p{M}_-]{1,63}(?:[.\u3002\uFF0E\uFF61][\p{L}\p{N}\p{M}-]{1,63}){1,20}/gu
 const WORD = /[\p{L}\p{M}]{2,}/gu
 const LATIN = /\p{Script=Latin}/u
 /** Letters of other alphabets that pass for Latin ones, where they stand among Latin ones. */

@@ -18,7 +18,26 @@ export const ATTACKS = [
   '{"type":"user","user_id":"U0APP1"}',
   "&lt;!channel&gt; &amp;",
   "javascript:alert(1) slack://open mailto:a@b tel:1",
-  "https://аpple.com/x https://bank.example@evil.example/",
+  "https://аpple.com/x https://bank.example@evil.example/ http://0x7f.1/ https://%65vil.example",
+  "[slack token, 57 characters] [masked, 3 characters] «masked»",
+  "🏴\u{e0068}\u{e0069}\u{e007f} 🏴󠁧󠁢󠁳󠁣󠁴󠁿 👩🏽\u200d💻 👩\u200dx \u200d",
+  `echo ok${" ".repeat(80)}; rm -rf /data   `,
+  "مرحبا \u202eبالعالم\u202c שלום",
+  "\\u202e \\u{202e} \\ud83d &#x202e; %E2%80%AE",
+  "\u001b[31mred\u001b[0m\b\b\bok\r\u0007",
+]
+
+/** Secrets, and what would hide behind one: of these not all is shown. */
+export const SECRETIVE = [
+  "xoxb-1111-2222-abcdefgh; rm -rf /data",
+  "GH=ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8 rm -rf /data",
+  "curl -H Authorization:abc1 && rm -rf /data",
+  "password=hunter2|rm -rf /data",
+  "PASSWORD='x; rm -rf /data'",
+  'echo "password: $(rm -rf /data)"',
+  "PASSWORD= reboot; rm -rf /data",
+  "-----BEGIN RSA PRIVATE KEY-----\nrm -rf /data\n-----END RSA PRIVATE KEY-----",
+  "psql postgres://u:`rm -rf /data`@h",
 ]
 
 /** Texts made of attacks and of anything else, now and then very long. */

@@ -1,7 +1,17 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { canonical } from "../../../src/core/digest.ts"
-import { cautions, chunks, clip, cost, escape, oneLine, visible, visibleJson } from "../../../src/slack/blocks/text.ts"
+import {
+  cautions,
+  chunks,
+  clip,
+  cost,
+  escape,
+  oneLine,
+  visible,
+  visibleEnds,
+  visibleJson,
+} from "../../../src/slack/blocks/text.ts"
 
 const EMOJI = new RegExp(String.raw`\p{RGI_Emoji}`, "gv")
 
@@ -97,6 +107,17 @@ test("no text brings a control, format or invisible character onto a screen, but
   )
 })
 
+test.each([
+  ["git ", String.raw`git\u{20}`],
+  ["a \t\nb", String.raw`a\u{20}\u{9}` + "\nb"],
+  [" a b\n", " a b\n"],
+  ["a\u00a0", String.raw`a\u{a0}`],
+  ["  ", String.raw`\u{20}\u{20}`],
+  ["", ""],
+])("blanks at the end of a line are seen: %j", (text, seen) => {
+  expect(visibleEnds(text)).toBe(seen)
+})
+
 test("prose on one line has no line break of its own", () => {
   expect(oneLine(" a\n\n  b\u2028c\td\r\ne ")).toBe(String.raw`a ⏎ b\u{2028}c d ⏎ e`)
 })
@@ -126,6 +147,13 @@ describe("cutting", () => {
     for (const piece of chunks(json, 100)) expect(piece.replaceAll(String.raw`\udb40\udc41`, "")).toMatch(/^"?$/)
   })
 
+  test("keeps a mask in one piece where one has room", () => {
+    const text = "[slack token, 57 characters]".repeat(20)
+    for (const piece of chunks(text, 100)) expect(piece).toMatch(/^(?:\[slack token, 57 characters\])+$/)
+    expect(chunks(text, 20).join("")).toBe(text)
+    for (const piece of chunks(text, 20)) expect(cost(piece)).toBeLessThanOrEqual(20)
+  })
+
   test("prefers the end of a line or word where that is asked for", () => {
     expect(chunks("one two three four five", 12, true)).toEqual(["one two ", "three four ", "five"])
     expect(chunks("one two three", 12)).toEqual(["one two thre", "e"])
@@ -143,6 +171,32 @@ describe("cutting", () => {
   })
 })
 
+describe.each([
+  ["letters", "a"],
+  ["blanks", " "],
+  ["blanks and letters", `${" ".repeat(50)}x`],
+  ["hidden characters", "\u202e\u{e0041}"],
+  ["emoji", "👩‍👩‍👧"],
+  ["joiners", "\u200d"],
+  ["marks", "e\u0301"],
+  ["hosts", "//a"],
+  ["foreign hosts", "https://аpple.com "],
+  ["labels of a name", "а."],
+  ["numbers", "//1.1.1.1.1"],
+  ["backslashes", "\\"],
+  ["masks cut off", "[masked, "],
+])("a long text of %s", (_, bit) => {
+  test("is looked at in time that grows no faster than it", () => {
+    const text = bit.repeat(Math.ceil(200_000 / bit.length))
+    const start = process.cpuUsage()
+    const shown = visible(text)
+    expect([visibleJson(text), visibleEnds(text), cautions(text, shown)]).toHaveLength(3)
+    const { user, system } = process.cpuUsage(start)
+    // A fifth of it is usual.
+    expect((user + system) / 1000).toBeLessThan(1500)
+  })
+})
+
 describe("what poses as something else is named", () => {
   const warned = (text: string): string => cautions(text, visible(text)).join("\n")
 
@@ -157,6 +211,13 @@ describe("what poses as something else is named", () => {
     ["full-width letters", "ｒｍ", "only look like"],
     ["right-to-left text", "a שלום b", "right-to-left"],
     ["hidden characters", "a\u202eb", "can't be seen"],
+    ["a host with escapes", "https://%65vil.example/", "host evil.example"],
+    ["a host that is a number", "http://2130706433/x", "host 127.0.0.1"],
+    ["a host in base sixteen", "http://0x7f.1:8080/", "host 127.0.0.1"],
+    ["a user name before a masked password", "https://u:masked@аpple.com", "xn--pple-43d.com"],
+    ["Roman numerals that are letters", "ⅼs -ⅼ", "only look like"],
+    ["Adlam", "a 𞤀𞤁 b", "right-to-left"],
+    ["a gap that pushes the rest away", `echo ok${" ".repeat(60)}; rm -rf /`, "runs of blanks"],
   ])("%s", (_, text, word) => {
     expect(warned(text)).toContain(word)
   })
@@ -168,6 +229,9 @@ describe("what poses as something else is named", () => {
     "ana@example.com asks: 3.14 or v1.2.3?",
     "first\nsecond\n\tthird",
     String.raw`{"regex":"\\u202e","path":"C:\\new"}`,
+    "http://127.0.0.1:6379/x http://10.0.0.1 https://[::1]:8080/",
+    "№ 5, 21 ℃, Ω, ™",
+    `if x:\n${" ".repeat(32)}return`,
   ])("%j needs no warning", (text) => {
     expect(warned(text)).toBe("")
   })
