@@ -22,6 +22,8 @@ export interface ShowOptions {
   owner: string
   /** What runs are started by, with its slash: how things are revoked is said in it. */
   command?: string
+  /** A tool's input schema: whether there is a form for changing its args. */
+  schemaOf?: (tool: string) => Record<string, unknown> | undefined
   rates?: Readonly<Record<string, Rate>>
 }
 
@@ -79,6 +81,7 @@ class ShardShow {
   readonly #pace: Pace
   readonly #names: Names
   readonly #command: string
+  readonly #schemaOf: ShowOptions["schemaOf"]
   /** Runs being served, and whether they fell due again meanwhile. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
@@ -100,6 +103,7 @@ class ShardShow {
     this.#pace = new Pace(store, options.rates)
     this.#names = new Names(client)
     this.#command = command
+    this.#schemaOf = options.schemaOf
     const hold = async (key: string, ms: number): Promise<void> => {
       this.#turns.delete(key)
       await this.#pace.hold(key, ms, await store.now())
@@ -231,7 +235,7 @@ class ShardShow {
     await load(archivedTexts(run, slots))
     await load(neededTexts(run, slots, texts))
     const names = await this.#names.of(namedIn(run))
-    const around = { names, command: this.#command, quiet: new Set<string>() }
+    const around = { names, command: this.#command, quiet: new Set<string>(), schemaOf: this.#schemaOf }
     const found = missing({ run, slots, texts, around })
     // Who opted out is looked up only where somebody would be pinged.
     const quiet = found.pings.length === 0 ? around.quiet : await this.#store.quiet()

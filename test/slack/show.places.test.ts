@@ -53,6 +53,7 @@ describe("a card in the rule's channel", () => {
     expect(bot.cards().map(buttonsOf)).toEqual([["approve", "decline"]])
     expect(bot.cards(APPROVALS).map(buttonsOf)).toEqual([["approve", "decline"]])
     expect(textOf(bot.cards(APPROVALS))).toContain("open its thread")
+    expect(textOf(bot.cards())).toContain("#approvals")
     expect(pingsOf(bot, ADA).map(({ channel }) => channel)).toEqual([APPROVALS])
     await bot.decide(id, request, true)
     await bot.settled(id)
@@ -260,14 +261,19 @@ describe("an escalation", () => {
   test("without a channel calls them in the thread, once for all of a turn", async () => {
     const bot = await rig()
     const id = await rooted(bot)
-    await bot.ask(
-      id,
-      [1, 2].map((n) => ({ args: { n }, rule: { escalate } })),
-    )
+    const rule: Partial<Rule> = { escalate, remind: [MINUTE, 2 * MINUTE] }
+    await bot.ask(id, [
+      { args: { n: 1 }, rule },
+      { tool: "page_oncall", args: { n: 2 }, rule },
+    ])
     await bot.settled(id)
     await pass(bot, id, MINUTE)
-    expect(bot.messages(OPS, "you may decide as well")).toHaveLength(1)
-    expect(pingsOf(bot, LENA)).toHaveLength(1)
+    const [call, ...more] = bot.messages(OPS, "you may decide as well")
+    expect(more).toEqual([])
+    expect(textOf(call)).toContain("about restart, page_oncall yet")
+    expect(pingsOf(bot, LENA).map(({ ts }) => ts)).toEqual([call?.ts])
+    await pass(bot, id, 2 * MINUTE)
+    expect(pingsOf(bot, LENA)).toHaveLength(2)
     await bot.expire(id)
     await bot.settled(id)
     expect(bot.messages(OPS, "you may decide as well")).toEqual([])
@@ -329,7 +335,7 @@ describe("whoever asked for a run", () => {
     await bot.settled(id)
     expect(bot.messages(OPS, "Ada (U0APP1) declined")).toHaveLength(1)
     expect(textOf(bot.messages(OPS, "Ada (U0APP1) declined"))).toContain('"text":"Too `early`, <!channel>"')
-    expect(bot.messages(OPS, "nobody answered in time about")).toHaveLength(1)
+    expect(bot.messages(OPS, "Nobody answered in time about")).toHaveLength(1)
     expect(pingsOf(bot, ROBIN)).toHaveLength(2)
   })
 

@@ -46,6 +46,8 @@ export interface CardView {
   mention: boolean | readonly string[]
   /** Set where it stands outside the run's thread: the thread's address, as far as it is known. */
   elsewhere?: { link?: string }
+  /** Ids of the channels where it stands as well. */
+  alsoIn?: readonly string[]
   /** Which card it is of those that were asked for at once. */
   among?: { place: number; total: number }
   /** Nothing may be approved at the moment. */
@@ -275,6 +277,7 @@ function facts(view: CardView): Rich {
           ...approvals(view),
           [bold("May decide "), ...deciders(view)],
           ...broughtIn(view),
+          ...alsoAsked(view),
           ...grantable(view),
         ]),
     [
@@ -336,6 +339,11 @@ function grantable({ ask }: CardView): ReturnType<typeof words>[][] {
 const lowered = (sentence: string): string => `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`
 
 /** Whoever decides since nobody answered for a while. */
+function alsoAsked({ alsoIn = [], names }: CardView): ReturnType<typeof words>[][] {
+  const channels = alsoIn.map((id) => oneLine(names?.[id] ?? `channel ${id}`)).join(", ")
+  return channels === "" ? [] : [[bold("Also asked in "), words(clip(channels, 300))]]
+}
+
 function broughtIn(view: CardView): ReturnType<typeof words>[][] {
   const { escalated, rule } = view.ask
   if (escalated === undefined || rule.escalate === undefined) return []

@@ -126,31 +126,32 @@ export function refusedCalls(
   to: To,
 ): Message {
   const tools = toolsOf(asks)
-  const said = how === "declined" ? `was declined: ${tools}` : `was not answered in time: ${tools}`
+  const it = asks.length === 1 ? "it" : "them"
+  const after = `The agent is told and goes on without ${it}.`
+  if (how === "expired") {
+    const said = `Nobody answered in time about ${tools}`
+    const counts = asks.every(({ from }) => from === "doubt") ? "failed" : "declined"
+    return message(`${said}.`, section(...called(to), words(`${said}, which counts as ${counts}. ${after}`)))
+  }
   return message(
-    `${asks.length === 1 ? "A call of your run" : "Something of your run"} ${said}.`,
+    `Declined: ${tools}.`,
     ...asks
       .slice(0, MANY)
       .flatMap((ask, index) => [
-        section(...(index === 0 ? called(to) : []), ...refusal(how, ask)),
+        section(...(index === 0 ? called(to) : []), ...refusal(ask)),
         ...noteOf(notes.get(ask.id)),
       ]),
-    section(`The agent is told and goes on without ${asks.length === 1 ? "it" : "them"}.`),
+    section(after),
   )
 }
 
-function refusal(how: "declined" | "expired", ask: Ask): RichTextElement[] {
-  const tool = bold(toolOf(ask))
-  if (how === "expired") return [...words("nobody answered in time about "), ...tool, ...words(`. ${silence(ask)}`)]
+function refusal(ask: Ask): RichTextElement[] {
   const { by } = ask.settled ?? {}
   const who = by ? nameOf(by) : "Somebody"
   return ask.from === "doubt"
-    ? [...words(`${who} says that `), ...tool, ...words(" failed.")]
-    : [...words(`${who} declined `), ...tool, ...words(".")]
+    ? [...words(`${who} says that `), ...bold(toolOf(ask)), ...words(" failed.")]
+    : [...words(`${who} declined `), ...bold(toolOf(ask)), ...words(".")]
 }
-
-const silence = ({ from }: Ask): string =>
-  from === "doubt" ? "Its outcome is unknown, and it counts as failed." : "That counts as a no: it was not run."
 
 const noteOf = (note: string | undefined): Rich[] =>
   note === undefined || note.trim() === "" ? [] : [quote(clip(visible(mask(note).text).trim(), 500))]

@@ -3,9 +3,10 @@
  * Pure; says what should stand, not what is missing of it.
  */
 import { isRecord } from "../../core/json.ts"
-import { argsField, type Ask, type Run } from "../../core/run.ts"
+import { argsField, ruleOf, type Ask, type Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { argsMessages, card, minimal, type CardView } from "../blocks/card.ts"
+import { editFields } from "../blocks/fields/edit.ts"
 import { isPerson, pingedBy, placesOf, readName, slotAt, THREAD } from "./places.ts"
 import { isOver, linkOfSlot, slotOf, stands, type Slot, type Slots } from "./record.ts"
 import {
@@ -141,8 +142,10 @@ function viewOf(scene: Scene, ask: Ask, place: string, spared: readonly string[]
     ...(why === undefined ? {} : { why }),
     ...noteOf(ask, texts),
     ...beforeOf(ask, texts),
+    ...editableOf(scene, ask),
     ...(place === THREAD ? {} : { elsewhere: link === undefined ? {} : { link } }),
     ...(among === undefined ? {} : { among }),
+    ...(place === THREAD && !ask.settled ? { alsoIn: channelsOf(scene, ask) } : {}),
   }
 }
 
@@ -154,11 +157,24 @@ function noteOf(ask: Ask, texts: Texts): { note?: string } {
   return typeof note === "string" && (ask.from !== "tool" || ask.settled?.ok === false) ? { note } : {}
 }
 
+/** Whether a form can hold the args; it is not looked at where the rule lets nobody change them. */
+function editableOf({ texts, around }: Scene, ask: Ask): { editable?: boolean } {
+  const { edit, mask = [] } = ruleOf(ask)
+  if (!around.schemaOf || edit === undefined || ask.settled || ask.from !== "guard") return {}
+  const schema = around.schemaOf(ask.tool)
+  const args: unknown = JSON.parse(texts.get(argsOf(ask)) ?? "null")
+  return { editable: schema !== undefined && isRecord(args) && editFields(schema, args, mask).ok }
+}
+
 /** What the agent wanted, where people changed it. */
 function beforeOf(ask: Ask, texts: Texts): { before?: string } {
   const before = ask.edit === undefined ? undefined : texts.get(argsField({ id: ask.call }))
   return before === undefined ? {} : { before }
 }
+
+/** The channels where the card stands as well, or will. */
+const channelsOf = ({ run, slots }: Scene, ask: Ask): string[] =>
+  placesOf(run, ask).filter((place) => !isPerson(place) && !isOver(slotOf(slots, slotAt(place, `card:${ask.id}`))))
 
 function requestOf(ask: Ask, texts: Texts): Request {
   const stored: unknown = JSON.parse(texts.get(`req:${ask.id}`) ?? "null")

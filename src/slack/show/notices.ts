@@ -87,10 +87,11 @@ function calls(scene: Scene, place: string): Notice[] {
   const before = new Set<string>()
   return here.flatMap((ask): Notice[] => {
     const pings = calledBy(ask).filter((id) => !before.has(id))
+    const together = here.filter((other) => other.escalated === ask.escalated && !other.settled)
     for (const id of pings) before.add(id)
     const isQuiet = ask.rule.notify === "none" || pings.every((id) => around.quiet.has(id))
     if (ask.settled || isQuiet) return []
-    const content: Notice["content"] = (to) => calledIn([ask], { ...to, names: around.names })
+    const content: Notice["content"] = (to) => calledIn(together, { ...to, names: around.names })
     return [{ name: `called:${ask.id}`, lane: "cards", place, pings, content }]
   })
 }

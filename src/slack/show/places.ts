@@ -66,10 +66,13 @@ export function placeFor(run: Run, ask: Ask, id: Principal): string {
   return cards === undefined || cards === run.channel ? THREAD : cards
 }
 
-/** Everybody who is asked now and has not said yes. */
+/** Everybody who is to be reminded: who is asked, has not said yes, and was not called in after that reminder was due. */
 export function waitedFor(run: Run, ask: Ask): Principal[] {
-  const voted = new Set((ask.votes ?? []).map(({ by }) => by.user))
-  return [...new Set([...askedBy(run, ask), ...calledBy(ask)])].filter((id) => !voted.has(id))
+  const { reminded = 0, escalated = 0, votes = [], at, rule } = ask
+  const due = at + (rule.remind?.[reminded - 1] ?? 0)
+  const voted = new Set(votes.map(({ by }) => by.user))
+  const called = escalated < due ? calledBy(ask) : []
+  return [...new Set([...askedBy(run, ask), ...called])].filter((id) => !voted.has(id))
 }
 
 /** Whom the card of an ask pings by being posted at a place. */

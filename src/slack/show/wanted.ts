@@ -20,6 +20,8 @@ export interface Around {
   quiet: ReadonlySet<string>
   /** The command, with its slash. */
   command: string
+  /** A tool's input schema, where tools are known. */
+  schemaOf?: ((tool: string) => Record<string, unknown> | undefined) | undefined
 }
 
 /** Everything that messages are made from. */
