@@ -11,7 +11,7 @@ import { checkPlaces } from "./check/places.ts"
 import { findPrincipals } from "./check/principals.ts"
 import { checkRedis } from "./check/redis.ts"
 import { fault, outage, plain, type Report, together } from "./check/report.ts"
-import { checkApprovable, checkRules } from "./check/rules.ts"
+import { checkApprovable, checkEnough, checkRules } from "./check/rules.ts"
 import { checkAppToken, checkBotToken, checkSameApp } from "./check/tokens.ts"
 import type { Known, Reading } from "./config.ts"
 import { loadTools } from "./tools/modules.ts"
@@ -41,6 +41,7 @@ export async function check(reading: Reading, options: CheckOptions = {}): Promi
     loaded.ok ? together() : fault(...loaded.faults),
     checkRules(known, names),
     checkApprovable(known, loaded.names ?? [], slack.findings),
+    checkEnough(known, slack.findings),
     redis,
   )
   return { ...report, tools: loaded.ok ? loaded.tools : [] }

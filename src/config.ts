@@ -33,6 +33,8 @@ export type Reading = {
   known: Known
   /** Whole sentences, each with the place of the fault and its remedy. */
   faults: string[]
+  /** What the file says, when all of it could be read, whatever the environment lacks. */
+  settings: Settings | undefined
   /** Sentences about what is allowed but probably not meant, such as an empty list of approvers. */
   warnings: string[]
 } & (
@@ -52,7 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Reading {
   const file = readFile(set)
   const faults = [...own.faults, ...file.faults].map((fault) => (/[.?!]$/.test(fault) ? fault : `${fault}.`))
   const known = { ...file.known, ...own.known, at: file.at }
-  const read = { known, faults, warnings: warningsOf(file.known, file.path, file.at) }
+  const read = { known, faults, settings: file.settings, warnings: warningsOf(file.known, file.path, file.at) }
   if (!own.values || !file.settings) return { ok: false, ...read }
   const { slack, redisUrl: url, logLevel, secrets } = own.values
   const config = { ...file.settings, file: file.path, redis: { ...file.settings.redis, url }, slack, logLevel }

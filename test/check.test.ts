@@ -19,7 +19,7 @@ import { samples } from "../src/slack/blocks/samples.ts"
 import { Store } from "../src/store/store.ts"
 import { freshPrefix, redisUrl, scratchFolder, startRedis } from "./redis.ts"
 
-const TOOLS = fileURLToPath(new URL("../src/sandbox/demo/tools.mjs", import.meta.url))
+const TOOLS = fileURLToPath(new URL("./fakes/ops.mjs", import.meta.url))
 
 /** A set-up with nothing wrong; `file` are settings that are different in countersign.yaml, `env` the same of the environment. */
 async function setUp() {

@@ -41,7 +41,7 @@ async function setUp(file: Record<string, unknown> = {}) {
   const config = join(await scratchFolder("main"), "countersign.yaml")
   const settings = {
     model: { provider: "demo" },
-    tools: [path("../src/sandbox/demo/tools.mjs")],
+    tools: [path("./fakes/ops.mjs")],
     starters: [ROBIN],
     channels: [OPS],
     approvers: [SRE],

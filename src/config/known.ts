@@ -41,6 +41,8 @@ export interface KnownSettings {
   approvers: Part<string>
   admins: Part<string>
   selfApproval: Settings["selfApproval"] | undefined
+  quorum: Settings["quorum"]
+  edit: Settings["edit"]
   cards: Settings["cards"]
   escalate: Settings["escalate"]
   approvals: Part<KnownRule>
@@ -65,6 +67,8 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
     approvers: list("approvers", shape.approvers),
     admins: list("admins", shape.admins),
     selfApproval: valueOf(shape, source, "selfApproval"),
+    quorum: valueOf(shape, source, "quorum"),
+    edit: valueOf(shape, source, "edit"),
     cards: valueOf(shape, source, "cards"),
     escalate: valueOf(shape, source, "escalate"),
     approvals: isTold(shape, source, "approvals")

@@ -156,15 +156,35 @@ const strictEdit = (a: NonNullable<Rule["edit"]>, b: NonNullable<Rule["edit"]>):
 })
 
 /** odd: the value is none that the rule's author can have thought of, so whether the rule was meant is unknown. */
-type Fits = "yes" | "no" | "odd"
+export type Fits = "yes" | "no" | "odd"
 
-function meets(when: When, { args, schema }: Called): Fits {
-  const all = Object.entries(when).map(([path, wanted]) => {
-    const values: readonly Scalar[] = Array.isArray(wanted) ? (wanted as readonly Scalar[]) : [wanted as Scalar]
-    return fitsOne(valueAt(args, path), values, enumAt(schema, path))
-  })
+function meets(when: When, called: Called): Fits {
+  const all = pathsOf(when, called).map(({ fits }) => fits)
   if (all.includes("no")) return "no"
   return all.includes("odd") ? "odd" : "yes"
+}
+
+/** What stands at a path that a rule names, and whether that is what it wants. */
+export interface PathFit {
+  path: string
+  fits: Fits
+  /** Undefined where there is none, or more than one way to read the path. */
+  value: unknown
+}
+
+function pathsOf(when: When, { args, schema }: Called): PathFit[] {
+  return Object.entries(when).map(([path, wanted]) => {
+    const values: readonly Scalar[] = Array.isArray(wanted) ? (wanted as readonly Scalar[]) : [wanted as Scalar]
+    const value = valueAt(args, path)
+    return { path, value, fits: fitsOne(value, values, enumAt(schema, path)) }
+  })
+}
+
+/** How a rule takes a call, for whoever wants to know why it did or did not apply. */
+export function fitOf(rule: ApprovalRule, called: Called): { fits: Fits | "other tool"; paths: PathFit[] } {
+  if (!globMatches(rule.tool, called.tool)) return { fits: "other tool", paths: [] }
+  const { when } = rule
+  return when ? { fits: meets(when, called), paths: pathsOf(when, called) } : { fits: "yes", paths: [] }
 }
 
 function fitsOne(value: unknown, wanted: readonly Scalar[], listed: readonly unknown[]): Fits {
