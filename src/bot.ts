@@ -118,7 +118,15 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const people = new People(newClient(), home)
     const policy = policyOf(config)
     const agent = agentOf(options, tools, policy, stillMayWith(people))
-    const show = startShow({ store, client: newClient(CALL_TIMEOUT), log, owner, command: config.command })
+    const calls = callsOf(policy, tools, config.authorizationHosts)
+    const show = startShow({
+      schemaOf: calls.schemaOf,
+      store,
+      client: newClient(CALL_TIMEOUT),
+      log,
+      owner,
+      command: config.command,
+    })
     stops.push(() => show.stop())
     const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
     const audit = startAudit({ store, owner, log, channel })
@@ -141,7 +149,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       home,
       command: config.command,
       lists: { starters, channels, approvers, admins, deciders },
-      calls: callsOf(policy, tools, config.authorizationHosts),
+      calls,
       keepEnded: redis.keepEnded,
       opening,
       store,

@@ -162,9 +162,13 @@ describe("changing the args before approving", () => {
     await it.told(ADA, "Already settled: approved, deploy by")
   })
 
-  test("of args that no form holds says why", async () => {
+  test("is not offered for args that no form holds, nor done by a forged button", async () => {
     const { it, card } = await asked({ args: { env: "x\u202ey" } })
-    await opened(it, ADA, card)
+    expect(buttonsOf(card)).not.toContain("edit")
+    const blocks = JSON.parse(JSON.stringify(card.blocks).replace('"approve"', '"edit"')) as NonNullable<
+      Message["blocks"]
+    >
+    await opened(it, ADA, { ...card, blocks })
     expect(shown(it, ADA)).toContain("It can't be changed here: ")
   })
 })

@@ -209,6 +209,7 @@ async function startBot(
   const home = await identify(client)
   const people = new People(client, home, { now: () => performance.now() + clock.later })
   const { signingSecret } = slack
+  const calls = options.app?.calls ?? callsOf({ rules: [], defaults: RULE }, await createToolkit())
   app = await startApp({
     slack: {
       botToken,
@@ -224,7 +225,7 @@ async function startBot(
     keepEnded: 86_400_000,
     opening: (prompt) => [JSON.stringify({ role: "user", content: prompt })],
     store,
-    calls: callsOf({ rules: [], defaults: RULE }, await createToolkit()),
+    calls,
     people,
     log,
     ...options.app,
@@ -232,7 +233,7 @@ async function startBot(
   if (app.port !== undefined) slack.workspace.requestUrl = `http://127.0.0.1:${app.port}/slack/events`
   let pulse: NodeJS.Timeout | undefined
   if (options.show !== false) {
-    const showing = startShow({ store, client, log, owner: randomUUID(), rates: RATES })
+    const showing = startShow({ store, client, log, owner: randomUUID(), rates: RATES, schemaOf: calls.schemaOf })
     show = showing
     pulse = setInterval(() => {
       store.peek().then(
