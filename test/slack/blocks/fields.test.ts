@@ -636,13 +636,22 @@ describe("the form for args", () => {
       url: "postgres://u:s3cr3tpw@h/db",
       password: "hunter2hunter2",
       pin: 1234,
+      db: { password: 12345678 },
       headers: { auth: "x", "x.y": "z" },
       list: [{ deep: "x" }],
       open: "yes",
     }
     const made = editFields(form({}), secret, ["args.headers.*", "args.list.0.deep"])
     expect(made).toMatchObject({ ok: true, blocks: [{ label: plain("open") }] })
-    expect(made.ok && made.kept.toSorted()).toEqual(["headers.auth", "headers.x.y", "list", "password", "pin", "url"])
+    expect(made.ok && made.kept.toSorted()).toEqual([
+      "db.password",
+      "headers.auth",
+      "headers.x.y",
+      "list",
+      "password",
+      "pin",
+      "url",
+    ])
     expect(readEdit(form({}), secret, ["args.headers.*", "args.list.0.deep"], typed(made, "no"))).toEqual({
       ok: true,
       args: { ...secret, open: "no" },

@@ -40,14 +40,22 @@ export function leavesOf(schema: Args, args: Args, masked: readonly string[]): L
     : found
 }
 
-/** The args as they are shown: what differs there is masked. Undefined when the masked text is no JSON any more. */
+/** The args with what is masked in them; undefined when the masked text is no JSON any more. */
 function shownOf(args: Args): unknown {
   try {
-    return JSON.parse(mask(canonical(args)).text)
+    return JSON.parse(mask(inTexts(args)).text)
   } catch {
     return undefined
   }
 }
+
+/** Canonical JSON in which every plain value is a text, so that a mask in its place leaves it JSON. */
+const inTexts = (value: unknown): string =>
+  canonical(
+    JSON.parse(canonical(value), (_, one: unknown) =>
+      typeof one === "number" || typeof one === "boolean" ? String(one) : one,
+    ),
+  )
 
 interface Call {
   root: Args
@@ -102,7 +110,7 @@ function at(call: Call, place: Place): Leaves {
 /** A value that the args have. */
 function present(call: Call, { schema, value, shown, path, required }: Place): Leaves {
   const known = knownOf(schema, call.root)
-  const masked = canonical([value]) !== canonical([shown])
+  const masked = inTexts([value]) !== canonical([shown])
   // Of a constant nothing else could be made.
   if (masked || isSecret(known, path, false) || Object.hasOwn(known.schema, "const")) return none(path)
   const fit = inputFor(known, value)
