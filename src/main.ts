@@ -14,6 +14,8 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
   countersign start             run the bot (environment and countersign.yaml)
   countersign check [--live]    look at configuration, tools, Slack and Redis: every fault at once, with its remedy;
                                 --live: have Slack validate one message of every kind
+  countersign policy test --tool NAME [--args JSON] [--user U…]
+                                say which rule a call falls under and why, who decides, and what that person may do
   countersign sandbox [--port N]
                                 try it on this machine, without Slack, model key or Redis (N: the page's port, 3333)
   countersign --help, --version
@@ -22,15 +24,26 @@ Ends with 0; with 2 when something is to be mended first; with 1 when Redis or S
 `
 
 /** What each command takes. */
-const COMMANDS: Record<string, { run: (given: Given) => Promise<void>; takes: readonly (keyof Given)[] }> = {
+const COMMANDS: Record<string, Command> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
+  policy: { then: "test", run: policyTest, takes: ["tool", "args", "user"] },
   sandbox: { run: sandbox, takes: ["port"] },
+}
+
+interface Command {
+  /** The word that must follow. */
+  then?: string
+  run: (given: Given) => Promise<void>
+  takes: readonly (keyof Given)[]
 }
 
 interface Given {
   live?: boolean
   port?: string
+  tool?: string
+  args?: string
+  user?: string
 }
 
 /** ms that a stopping bot may spend on what is under way. */
@@ -109,6 +122,15 @@ function wordsOf({ faults, outages, warnings }: Report): string {
   return parts.length === 0 ? "No faults, no warnings." : parts.join("\n\n")
 }
 
+async function policyTest({ tool, args = "{}", user }: Given): Promise<void> {
+  if (tool === undefined) return misused("policy test needs --tool, the name of a tool.")
+  const [{ readConfig }, { testPolicy }] = await Promise.all([import("./config.ts"), import("./check/policy-test.ts")])
+  const told = await testPolicy(readConfig(process.env), { tool, args, user })
+  if (told.ok) return say(told.lines.join("\n"))
+  complain(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
+  process.exitCode = 2
+}
+
 async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_PORT }: Given): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return misused(`"${port}" is no port: put 0 (any) to 65535.`)
   const [{ startSandbox }, { EXAMPLES }] = await Promise.all([
@@ -143,16 +165,23 @@ async function main(): Promise<void> {
       version: { type: "boolean" },
       live: { type: "boolean" },
       port: { type: "string" },
+      tool: { type: "string" },
+      args: { type: "string" },
+      user: { type: "string" },
     },
   })
   const { help, version, ...given } = values
-  const [name, ...more] = positionals
+  const [name, ...words] = positionals
   if (help) return say(USAGE)
   if (version) return say(ownVersion())
   const command = Object.entries(COMMANDS).find(([known]) => known === name)?.[1]
   if (command === undefined) return misused(name === undefined ? "What shall it do?" : `There is no command "${name}".`)
   const foreign = Object.keys(given).find((option) => !command.takes.some((taken) => taken === option))
   if (foreign !== undefined) return misused(`${name} takes no --${foreign}.`)
+  const { then } = command
+  const [next, ...behind] = words
+  if (then !== undefined && next !== then) return misused(`${name} goes on with "${then}": ${name} ${then}.`)
+  const more = then === undefined ? words : behind
   if (more.length > 0) return misused(`${name} takes no "${more.join(" ")}".`)
   await command.run(given)
 }

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
-import { AUDIT, NO_BOT, OPS, ROBIN, SRE } from "../src/sandbox/seed.ts"
+import { ADA, AUDIT, NO_BOT, OPS, ROBIN, SRE } from "../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../src/sandbox/slack.ts"
 import { startProxy } from "./fakes/proxy.ts"
 import { freshPrefix, redisUrl, scratchFolder } from "./redis.ts"
@@ -70,12 +70,29 @@ describe("what is typed", () => {
     [["start", "--live"], 2, { err: /^start takes no --live\.\n/ }],
     [["sandbox", "--port", "http"], 2, { err: /^"http" is no port: put 0 \(any\) to 65535\.\n/ }],
     [["check", "all"], 2, { err: /^check takes no "all"\.\n/ }],
+    [["policy"], 2, { err: /^policy goes on with "test": policy test\.\n/ }],
+    [["policy", "test"], 2, { err: /^policy test needs --tool, the name of a tool\.\n/ }],
+    [["policy", "test", "all"], 2, { err: /^policy takes no "all"\.\n/ }],
   ])("%j ends with %i", async (args, code, { out, err }) => {
     expect(await run(args)).toEqual({
       code,
       out: out ? expect.stringMatching(out) : "",
       err: err ? expect.stringMatching(err) : "",
     })
+  })
+})
+
+describe("policy test", () => {
+  test("tells which rule applies and what a person may do, and ends with 0; with 2 when that can't be told", async () => {
+    const { env } = await setUp({ approvals: [{ tool: "scale_*", when: { service: "web" }, do: "ask", quorum: 2 }] })
+    const args = ["--args", '{"service":"web","replicas":3}', "--user", ADA]
+    const told = await run(["policy", "test", "--tool", "scale_service", ...args], env)
+    expect(told).toMatchObject({ code: 0, err: "" })
+    expect(told.out).toContain(`${env.COUNTERSIGN_CONFIG}:1: approvals[0] (scale_*): applies: service is "web".`)
+    expect(told.out).toContain("of another's run: may approve, may decline.")
+    const wrong = await run(["policy", "test", "--tool", "scale", ...args], env)
+    expect(wrong).toMatchObject({ code: 2, out: "" })
+    expect(wrong.err).toMatch(/^That can't be told: 1 fault\.\n {2}- --tool: no tool's name is scale;/)
   })
 })
 

@@ -1,0 +1,247 @@
+/**
+ * What the file's rules say of one call, told to whoever writes them: which rule applies and why the earlier ones didn't, who
+ * may decide, and what a person may do. It decides nothing: the bot asks the same functions when it is asked in earnest.
+ */
+import { checkArgs, type Tool } from "../agent/tool.ts"
+import type { Known, Reading } from "../config.ts"
+import { isRecord } from "../core/json.ts"
+import { escalatedRule, mayDecide, mayEdit, principalsOf, type Right, type Rule, type Who } from "../core/policy.ts"
+import { asking, decide, fitOf, type Called, type Decision, type PathFit } from "../core/rules.ts"
+import { People } from "../slack/people.ts"
+import { loadTools } from "../tools/modules.ts"
+import { asker } from "./ask.ts"
+import type { Finding } from "./lists.ts"
+import { findPrincipals } from "./principals.ts"
+import { plain } from "./report.ts"
+import { checkBotToken, type Bot } from "./tokens.ts"
+
+export interface Question {
+  tool: string
+  /** JSON text. */
+  args: string
+  /** Whose rights are told. */
+  user?: string | undefined
+}
+
+export type Told = { ok: true; lines: string[] } | { ok: false; faults: string[] }
+
+type Settings = NonNullable<Reading["settings"]>
+
+/** Faults are sentences with their remedy. What Slack can't be asked about is said, not guessed. */
+export async function testPolicy(reading: Reading, question: Question): Promise<Told> {
+  const { known, settings } = reading
+  const args = argsOf(question.args)
+  const wrong = [...(args.ok ? [] : [args.fault]), ...userFaults(question.user)]
+  if (!settings || !args.ok || wrong.length > 0)
+    return { ok: false, faults: [...(settings ? [] : ofFile(reading.faults)), ...wrong] }
+  const loaded = await loadTools(settings.tools)
+  const tool = loaded.ok ? loaded.tools.find(({ name }) => name === question.tool) : undefined
+  if (loaded.ok && !tool) {
+    const names = loaded.names.length === 0 ? "there are none" : `there are ${loaded.names.join(", ")}`
+    return { ok: false, faults: [`--tool: no tool's name is ${plain(question.tool)}; ${names}.`] }
+  }
+  const called: Called = { tool: question.tool, args: args.value, schema: tool?.inputSchema }
+  const defaults = defaultsOf(settings)
+  const decision = decide(settings.approvals, defaults, called)
+  const lines = [
+    `${question.tool} ${JSON.stringify(args.value)}`,
+    ...(loaded.ok
+      ? []
+      : [`  The tools couldn't be loaded, so nothing is known of their schema: ${loaded.faults.join(" ")}`]),
+    ...unfit(tool, args.value),
+    "",
+    ...tracing(known, settings, called, decision),
+  ]
+  if (decision.do !== "ask") return { ok: true, lines }
+  const slack = await ask(known, decision.rule)
+  return {
+    ok: true,
+    lines: [...lines, "", ...ruling(decision.rule, slack), ...(await rights(question.user, decision.rule, slack))],
+  }
+}
+
+/** What is missing in the environment is not asked about here. */
+const ofFile = (faults: readonly string[]): string[] => faults.filter((fault) => !/^[A-Z_]+ /.test(fault))
+
+type Args = { ok: true; value: Record<string, unknown> } | { ok: false; fault: string }
+
+function argsOf(text: string): Args {
+  const fault = `--args must be a JSON object, such as '{"env":"prod"}'.`
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? { ok: true, value } : { ok: false, fault }
+  } catch {
+    return { ok: false, fault }
+  }
+}
+
+const userFaults = (user: string | undefined): string[] =>
+  user === undefined || /^[UW][A-Z0-9]+$/.test(user)
+    ? []
+    : ["--user must be a person's id, such as U0123 (their profile in Slack, its menu, Copy member ID)."]
+
+function unfit(tool: Tool | undefined, args: Record<string, unknown>): string[] {
+  const why = tool && checkArgs(tool, args)
+  return why === undefined
+    ? []
+    : [`  The tool doesn't take these args (${plain(why)}), so nobody would be asked about them.`]
+}
+
+function defaultsOf(settings: Settings): Rule {
+  const { approvers, selfApproval, expiresIn, startWithin } = settings
+  return asking({ approvers, selfApproval, expiresIn, startWithin }, settings)
+}
+
+// --- which rule
+
+const DOES = { allow: "runs without asking", ask: "is asked about", deny: "is refused to everybody" }
+
+/** Every rule down to the one that decides, and what comes of it. */
+function tracing({ at }: Known, { approvals }: Settings, called: Called, decision: Decision): string[] {
+  const lines: string[] = []
+  let odd = 0
+  for (const [index, rule] of approvals.entries()) {
+    const { fits, paths } = fitOf(rule, called)
+    const name = `${at(["approvals", index])} (${rule.tool})`
+    lines.push(`${name}: ${REASONS[fits](paths)}`)
+    if (fits === "odd") odd += 1
+    if (fits === "yes") return [...lines, "", came(at, decision, odd)]
+  }
+  const rest = approvals.length === 0 ? "There are no rules" : "No rule is left"
+  return [
+    ...lines,
+    `${rest}: what none matches is asked about, under the file's own settings.`,
+    "",
+    came(at, decision, odd),
+  ]
+}
+
+const REASONS: Record<ReturnType<typeof fitOf>["fits"], (paths: readonly PathFit[]) => string> = {
+  "other tool": () => "is about other tools.",
+  no: (paths) => `does not apply: ${valuesOf(paths, "no")}.`,
+  odd: (paths) =>
+    `may have been meant: ${valuesOf(paths, "odd")}, which is no value that a rule could name. It holds together with those behind it.`,
+  yes: (paths) => (paths.length === 0 ? "applies." : `applies: ${valuesOf(paths, "yes")}.`),
+}
+
+const valuesOf = (paths: readonly PathFit[], fits: PathFit["fits"]): string =>
+  paths
+    .filter((one) => one.fits === fits)
+    .map(({ path, value }) =>
+      value === undefined ? `there is no one ${path}` : `${path} is ${plain(JSON.stringify(value))}`,
+    )
+    .join(", ")
+
+function came(at: Known["at"], decision: Decision, odd: number): string {
+  const where = decision.index === undefined ? "the file's own settings" : at(["approvals", decision.index])
+  const more = odd > 0 ? ", and whatever else may have been meant: the strictest of all" : ""
+  return `It ${DOES[decision.do]}, by ${where}${more}.`
+}
+
+// --- who
+
+/** What Slack says of the people of a rule; `why` when it wasn't asked, or doesn't answer. */
+type Slack = { bot: Bot; people: People; findings: Map<string, Finding> } | { why: string }
+
+async function ask({ slack: { botToken, apiUrl }, ...known }: Known, rule: Rule): Promise<Slack> {
+  if (botToken === undefined || apiUrl === undefined) return { why: "there is no SLACK_BOT_TOKEN to ask Slack with" }
+  const client = asker(botToken, apiUrl)
+  const { bot, report } = await checkBotToken(client, { ...known, slack: { botToken, apiUrl } } as Known, apiUrl)
+  if (!bot) return { why: [...report.faults, ...report.outages].join(" ").replace(/\.$/, "") }
+  const findings = await findPrincipals(client, bot, principalsOf(rule))
+  return { bot, people: new People(client, bot), findings }
+}
+
+/** The policy in words, one line each. */
+function ruling(rule: Rule, slack: Slack): string[] {
+  const { approvers, also = [], selfApproval, quorum = 1, escalate, edit, grant, mask } = rule
+  const named = (ids: readonly string[]): string => ids.map((id) => principal(id, slack)).join(", ") || "nobody"
+  const who =
+    selfApproval === "confirm"
+      ? ["Who may approve: whoever asked for the run, and nobody else."]
+      : [
+          `Who may approve: ${quorum > 1 ? `${quorum} of ` : ""}${named(approvers)}${selfApproval ? "" : "; not whoever asked for the run"}.`,
+          ...also.map((list) => `  and each must be one of: ${named(list)}.`),
+        ]
+  const unasked = "why" in slack ? [`Groups and channels were not looked up: ${slack.why}.`] : []
+  return [
+    ...who,
+    ...(escalate ? [`From ${duration(escalate.after)} after asking on also: ${named(escalate.to)}.`] : []),
+    `No answer within ${duration(rule.expiresIn)} is a no; a yes is good for ${duration(rule.startWithin)}.`,
+    ...(edit
+      ? [`The args may be changed by ${edit.by === "requester" ? "whoever asked for the run" : "those who approve"}.`]
+      : []),
+    ...(grant ? [`An approver may let the like of it run unasked for ${duration(grant.for)}.`] : []),
+    ...(mask ? [`Shown masked: ${mask.join(", ")}.`] : []),
+    ...unasked,
+  ]
+}
+
+/** The most people of one group that are named. */
+const NAMED = 10
+
+function principal(id: string, slack: Slack): string {
+  if ("why" in slack || /^[UW]/.test(id)) return id
+  const finding = slack.findings.get(id)
+  if (finding?.kind !== "counts")
+    return `${id} (${finding && "words" in finding ? plain(finding.words) : "couldn't be looked up"})`
+  const users = [...finding.users]
+  const rest = users.length - NAMED
+  return `${id} (${users.slice(0, NAMED).join(", ")}${rest > 0 ? ` and ${rest} more` : ""})`
+}
+
+const UNITS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1000, "s"],
+] as const
+
+/** As the file writes it. */
+function duration(ms: number): string {
+  const [size, unit] = UNITS.find(([size]) => ms % size === 0) ?? [1000, "s"]
+  return `${Math.floor(ms / size)}${unit}`
+}
+
+// --- what one person may do
+
+async function rights(user: string | undefined, rule: Rule, slack: Slack): Promise<string[]> {
+  if (user === undefined) return []
+  const who = await whoIs(user, rule, slack)
+  const name = who.person.name === undefined ? "" : ` (${plain(who.person.name)})`
+  const assumed = "why" in slack ? ", taken for a member of the workspace" : ""
+  const other = { team: who.person.team, user: "another" }
+  const later = rule.escalate ? [`Once it was handed on: ${may(escalatedRule(rule), other, who)}`] : []
+  return [
+    "",
+    `${user}${name}${assumed}`,
+    `  of another's run: ${may(rule, other, who)}`,
+    ...later.map((line) => `  ${line}`),
+    `  of their own run: ${may(rule, who.person, who)}`,
+  ]
+}
+
+async function whoIs(user: string, rule: Rule, slack: Slack): Promise<Who> {
+  if ("why" in slack) return { person: { team: "", user }, standing: "member", member: {} }
+  return slack.people.who({ team: slack.bot.team, user }, principalsOf(rule))
+}
+
+function may(rule: Rule, requester: Who["person"], who: Who): string {
+  const all: [string, Right][] = [
+    ["approve", mayDecide(rule, requester, who, true)],
+    ["decline", mayDecide(rule, requester, who, false)],
+    ...(rule.edit ? [["edit", mayEdit(rule, requester, who)] satisfies [string, Right]] : []),
+  ]
+  return `${all.map(([what, right]) => (right.ok ? `may ${what}` : `may not ${what} (${WHY[right.why] ?? right.why})`)).join(", ")}.`
+}
+
+const WHY: Partial<Record<Exclude<Right, { ok: true }>["why"], string>> = {
+  "own request": "it is their own request",
+  "requester only": "only whoever asked for the run may",
+  "cannot check": "their groups can't be looked up",
+  "nobody listed": "no one is listed",
+  guest: "guests may nothing",
+  deactivated: "the account is deactivated",
+  bot: "bots may nothing",
+  foreign: "they belong to another organisation",
+}
