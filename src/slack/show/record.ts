@@ -111,9 +111,6 @@ function readSent(text: string): Sent {
 /** The address of the message of a slot; undefined while it isn't known. */
 export const linkOfSlot = ({ sent }: Slot): string | undefined => sent.link || undefined
 
-/** The address of a run's thread, by the record of its first message; undefined while it isn't known. */
-export const linkOf = (record: string | undefined): string | undefined => readSent(record ?? "{}").link || undefined
-
 /** The slot that a press on the card of an ask was made on, wherever that stands. */
 export function cardPressed(
   stored: Pick<Stored, "sent">,
