@@ -76,6 +76,9 @@ export function instant(ms: number, seconds = false): RichTextElement[] {
   return [date, ...words(` (${text})`)]
 }
 
+/** Characters of a fingerprint that are shown: enough to compare by eye. */
+export const short = (digest: string): string => digest.slice(0, 12)
+
 /** Without a ping: the name they go by, which anybody can choose, and the id, which nobody can. */
 export const nameOf = (person: Pick<Person, "user" | "name">): string => {
   const name = clip(oneLine(person.name ?? ""), 80)

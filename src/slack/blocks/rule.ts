@@ -27,8 +27,9 @@ export function grantWords(rule: Rule): string {
 export const grantLabel = ({ grant }: Rule): string => (grant === undefined ? "" : `Approve for ${lasting(grant.for)}`)
 
 /** What the rule says beside who decides, a line each. */
-export function ruleLines(rule: Rule): string[] {
-  const { quorum = 1, selfApproval, expiresIn, startWithin, reason, edit, grant, remind, escalate } = rule
+export const ruleLines = (rule: Rule): string[] => [...deciding(rule), ...offering(rule)].filter((line) => line !== "")
+
+function deciding({ quorum = 1, selfApproval, expiresIn, startWithin, reason }: Rule): string[] {
   return [
     quorum > 1
       ? `${quorum} different people must approve; one decline settles it`
@@ -38,13 +39,18 @@ export function ruleLines(rule: Rule): string[] {
     `An approval is good for ${lasting(startWithin)}: what has not started by then is asked again`,
     reason?.decline ? `A decline ${NEEDS[reason.decline]} a reason` : "",
     reason?.approve ? `An approval ${NEEDS[reason.approve]} a reason` : "",
-    edit
-      ? `${EDITORS[edit.by]} may change the arguments first${edit.votes ? ", and approve them all the same" : ""}`
-      : "",
+  ]
+}
+
+function offering(rule: Rule): string[] {
+  const { edit, grant, remind, escalate } = rule
+  const all = edit?.votes ? ", and approve them all the same" : ""
+  return [
+    edit ? `${EDITORS[edit.by]} may change the arguments first${all}` : "",
     grant ? `An approver may let it run unasked: ${grantWords(rule)}` : "",
     remind ? `Reminders after ${remind.map(lasting).join(", ")}` : "",
     escalate ? `After ${lasting(escalate.after)} more people are brought in` : "",
-  ].filter((line) => line !== "")
+  ]
 }
 
 const SELF: Record<string, string> = {

@@ -2,27 +2,19 @@
  * One message of every kind, made by the very functions that make the real ones: what tests pin, and what Slack itself can
  * be asked to check. Made up from end to end.
  */
-import type { InputBlock, ModalView } from "@slack/types"
-import type { Fact } from "../../core/fact.ts"
 import type { Rule } from "../../core/policy.ts"
 import type { Ask, Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { argsMessages, card, minimal, type CardView } from "./card.ts"
-import { detailsView } from "./details.ts"
-import { fieldsOf } from "./fields.ts"
-import { editFields } from "./fields/edit.ts"
-import { answerInFields, answerInWords, checking, editForm, reasonForm, sayingView } from "./forms.ts"
 import type { Message } from "./limits.ts"
 import { help, list } from "./lists.ts"
 import { answers, root } from "./messages.ts"
-import { grantWords } from "./rule.ts"
-import { placeOf, signInView, type Place } from "./sign-in.ts"
 import { note, revealed, words } from "./words.ts"
 
-const AT = Date.UTC(2026, 10, 29, 11, 30)
-const MINUTE = 60_000
-const ANA = { team: "T0HOME", user: "U0ANA", name: "Ana Ruiz" }
-const BEN = { team: "T0HOME", user: "U0BEN", name: "Ben Okafor" }
+export const AT = Date.UTC(2026, 10, 29, 11, 30)
+export const MINUTE = 60_000
+export const ANA = { team: "T0HOME", user: "U0ANA", name: "Ana Ruiz" }
+export const BEN = { team: "T0HOME", user: "U0BEN", name: "Ben Okafor" }
 
 export const sampleRun: Run = {
   format: 1,
@@ -43,7 +35,7 @@ export const sampleRun: Run = {
   facts: { n: 3, hash: "" },
 }
 
-const ask = (change: Partial<Ask> = {}): Ask => ({
+export const sampleAsk = (change: Partial<Ask> = {}): Ask => ({
   id: "pnd-5f3a",
   call: "1.1",
   tool: "restart",
@@ -76,7 +68,7 @@ export const sampleView = (
   ofRequest: Partial<Request> = {},
 ): CardView => ({
   run: sampleRun,
-  ask: ask({ ...ofAsk, kind: ofRequest.kind ?? "approval" }),
+  ask: sampleAsk({ ...ofAsk, kind: ofRequest.kind ?? "approval" }),
   request: request(ofRequest),
   args: '{"env":"staging","service":"web"}',
   why: "web has answered 502 for ten minutes and its log shows that it ran out of memory. A restart should bring it back.",
@@ -100,7 +92,7 @@ const ended = (how: "done" | "failed" | "incomplete" | "cancelled", text?: strin
   ...sampleRun,
   ended: { how, at: AT + 7 * MINUTE, ...(text === undefined ? {} : { words: text }) },
 })
-const long = sampleView({ args: JSON.stringify({ script: "echo ok; ".repeat(2000) }) })
+export const long = sampleView({ args: JSON.stringify({ script: "echo ok; ".repeat(2000) }) })
 const doubted: Partial<Ask> = { from: "doubt" }
 const running: Run = {
   ...sampleRun,
@@ -110,25 +102,28 @@ const running: Run = {
       ref: "call_1",
       tool: "restart",
       effects: "once",
-      digest: ask().digest,
+      digest: sampleAsk().digest,
       state: "running",
       ask: "pnd-5f3a",
       attempt: { id: "a1", owner: "o1", at: AT - MINUTE },
     },
   ],
 }
-const waiting: Run = { ...sampleRun, asks: [ask(), ask({ id: "pnd-5f3b", call: "1.2", tool: "page_oncall" })] }
+const waiting: Run = {
+  ...sampleRun,
+  asks: [sampleAsk(), sampleAsk({ id: "pnd-5f3b", call: "1.2", tool: "page_oncall" })],
+}
 
-const ruled = (rule: Partial<Rule>): Partial<Ask> => ({ rule: { ...ask().rule, ...rule } })
-const REASONS: Partial<Rule> = { reason: { approve: "optional", decline: "required" } }
+export const ruled = (rule: Partial<Rule>): Partial<Ask> => ({ rule: { ...sampleAsk().rule, ...rule } })
+export const REASONS: Partial<Rule> = { reason: { approve: "optional", decline: "required" } }
 const ESCALATION: Partial<Rule> = { escalate: { after: 15 * MINUTE, to: ["S0LEADS"] } }
-const FREE: Partial<Rule> = {
+export const FREE: Partial<Rule> = {
   name: "approvals[2]",
   edit: { by: "approvers" },
   grant: { for: 60 * MINUTE, same: ["env", "service"] },
 }
-const CID = { team: "T0HOME", user: "U0CID", name: "Cid Amari" }
-const partly: Partial<Ask> = {
+export const CID = { team: "T0HOME", user: "U0CID", name: "Cid Amari" }
+export const partly: Partial<Ask> = {
   votes: [
     { by: CID, at: AT + 2 * MINUTE, cause: "c1" },
     { by: BEN, at: AT + 5 * MINUTE, cause: "c2" },
@@ -143,17 +138,17 @@ const destructive: Run = {
       tool: "restart",
       effects: "once",
       destructive: true,
-      digest: ask().digest,
+      digest: sampleAsk().digest,
       state: "asked",
       ask: "pnd-5f3a",
     },
   ],
 }
-const edit = {
+export const edit = {
   view: { before: '{"env":"prod","service":"web"}', args: '{"env":"staging","replicas":0,"service":"web"}' },
   ask: { version: 2, edit: 1, editors: [BEN], ...ruled(FREE) },
 } satisfies { view: Partial<CardView>; ask: Partial<Ask> }
-const SCHEMA = {
+export const SCHEMA = {
   type: "object",
   properties: {
     env: { type: "string", title: "Environment", enum: ["prod", "staging"] },
@@ -280,71 +275,4 @@ export function samples(): Map<string, Message> {
     one("note", note(words({ about: "started" }), "https://example.slack.com/archives/C0OPS/p1")),
     ...several("revealed", revealed('{"env":{"DB_PASSWORD":"hunter2"},"service":"web"}')),
   ])
-}
-
-const REF = { run: sampleRun.id, ask: "pnd-5f3a", version: 1 }
-const carried = { ref: REF, back: { channel: "C0OPS", thread: "1764415800.000100" } }
-const about = { tool: "restart", fingerprint: "3c2f9a7be01d" }
-const blocksIn = (made: ReturnType<typeof fieldsOf>): InputBlock[] => (made.ok ? made.blocks : [])
-
-const fact = (n: number, change: Partial<Fact>): Fact => ({
-  run: sampleRun.id,
-  n,
-  at: AT + n * MINUTE,
-  prev: "",
-  hash: "",
-  what: "asked",
-  via: "bot",
-  ask: "pnd-5f3a",
-  call: "1.1",
-  tool: "restart",
-  version: 1,
-  ...change,
-})
-const HISTORY = [
-  fact(0, { outcome: "guard" }),
-  fact(1, { what: "shown" }),
-  fact(2, { what: "refused", via: "click", by: { ...ANA }, outcome: "own request", repeats: 3 }),
-  fact(3, { what: "edited", via: "form", by: BEN, version: 2 }),
-  fact(4, { what: "voted", via: "click", by: CID, version: 2, outcome: "1 of 3", note: "looks right" }),
-]
-
-/** The windows, by name. */
-export function sampleViews(): Map<string, ModalView> {
-  const view = sampleView(edit.view, { ...edit.ask, ...ruled({ ...FREE, ...REASONS, quorum: 3 }), ...partly })
-  return new Map<string, ModalView>([
-    ["checking", checking("reason", { ...carried, says: "decline" })],
-    [
-      "saying",
-      sayingView("answer", words({ about: "decision", outcome: { kind: "denied", ask: ask(), why: "not listed" } })),
-    ],
-    ["reason for a no", reasonForm({ ...carried, says: "decline" }, { ...about, need: "required" })],
-    [
-      "reason for a grant",
-      reasonForm(
-        { ...carried, says: "grant" },
-        { ...about, need: "optional", more: grantWords({ ...ask().rule, ...FREE }) },
-      ),
-    ],
-    ["answer in words", answerInWords(carried, "Which of the two?\n• web-1\n• web-2")],
-    ["answer in fields", answerInFields(carried, "Where to, and how?", blocksIn(fieldsOf(SCHEMA)))],
-    [
-      "edit",
-      editForm(
-        carried,
-        { ...about, kept: ["token", "headers.authorization"], votes: false },
-        blocksIn(editFields(SCHEMA, { env: "prod", replicas: 2 })),
-      ),
-    ],
-    ["details", detailsView({ ...view, history: HISTORY })],
-    ["details of a long call", detailsView({ ...long, history: [] })],
-    ["sign-in", signInView("cloud", placed("https://login.example/device?flow=42&scope=read"))],
-    ["sign-in to look at closely", signInView("cloud", placed("https://xn--pple-43d.com/device?next=%2561"))],
-  ])
-}
-
-function placed(url: string): Place {
-  const place = placeOf(url, [new URL(url).hostname])
-  if (!place.ok) throw new Error(place.why)
-  return place
 }

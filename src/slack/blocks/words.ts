@@ -50,41 +50,39 @@ export type Said =
   | { about: "channel"; error: string }
   | { about: "no id" }
 
+type OfKind<K extends Said["about"]> = Extract<Said, { about: K }>
+type Plain = keyof typeof PLAIN
+/** What says more than its kind does. */
+type Telling = Exclude<Said["about"], Plain>
+
 /** One or two plain sentences, with no formatting and nothing to escape. */
 export function words(said: Said): string {
-  switch (said.about) {
-    case "decision":
-      return decision(said.outcome)
-    case "cancel":
-      return cancelling(said.outcome)
-    case "revoke":
-      return revoking(said.outcome, said.ref)
-    case "start":
-      return `Not started. ${denied(said.why, "start runs")}`
-    case "reveal":
-      return `Not shown. ${denied(said.why, "see the masked values")}`
-    case "channel":
-      return unpostable(said.error)
-    case "sign in":
-      return said.why === "requester only" || said.why === "not listed"
-        ? "Not shown. Only the person who asked for this run can sign in for it; nobody else is shown the address."
-        : `Not shown. ${denied(said.why, "sign in for this run")}`
-    case "edit":
-      return edited(said.outcome)
-    case "unfit args":
-      return `Not changed: ${clip(oneLine(said.why), 600)}.`
-    case "unanswerable":
-      return `It can't be answered here: ${clip(oneLine(said.why), 600)}. It can be declined.`
-    case "uneditable":
-      return `It can't be changed here: ${clip(oneLine(said.why), 600)}. It can be approved or declined as it is.`
-    case "faults":
-      return `Not recorded: ${clip(said.faults.map(oneLine).join(" "), 600)} Please press the button and fill the form in again.`
-    case "wrong address":
-      return `Not shown: ${clip(oneLine(said.why), 900)}`
-    default:
-      return PLAIN[said.about]
-  }
+  if (said.about in PLAIN) return PLAIN[said.about as Plain]
+  const tell = TELLING[said.about as Telling] as (said: Said) => string
+  return tell(said)
 }
+
+const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
+  decision: ({ outcome }) => decision(outcome),
+  cancel: ({ outcome }) => cancelling(outcome),
+  revoke: ({ outcome, ref }) => revoking(outcome, ref),
+  edit: ({ outcome }) => edited(outcome),
+  start: ({ why }) => `Not started. ${denied(why, "start runs")}`,
+  reveal: ({ why }) => `Not shown. ${denied(why, "see the masked values")}`,
+  "sign in": ({ why }) =>
+    why === "requester only" || why === "not listed"
+      ? "Not shown. Only the person who asked for this run can sign in for it; nobody else is shown the address."
+      : `Not shown. ${denied(why, "sign in for this run")}`,
+  channel: ({ error }) => unpostable(error),
+  "unfit args": ({ why }) => `Not changed: ${clause(why)}.`,
+  unanswerable: ({ why }) => `It can't be answered here: ${clause(why)}. It can be declined.`,
+  uneditable: ({ why }) => `It can't be changed here: ${clause(why)}. It can be approved or declined as it is.`,
+  faults: ({ faults }) =>
+    `Not recorded: ${clause(faults.join(" "))} Please press the button and fill the form in again.`,
+  "wrong address": ({ why }) => `Not shown: ${clip(oneLine(why), 900)}`,
+}
+
+const clause = (text: string): string => clip(oneLine(text), 600)
 
 const PLAIN = {
   started: "Started. Its message comes to this channel, and everything about it to that message's thread.",
@@ -104,32 +102,24 @@ const PLAIN = {
   "no id": "Which run? Say its id, as in “cancel r00abc…”; “list” shows the ids.",
 } as const
 
-function decision(outcome: Outcome): string {
-  switch (outcome.kind) {
-    case "recorded":
-      return `Recorded: ${verdictOf(outcome.ask)}.`
-    case "settled":
-      return already(outcome.ask)
-    case "changed":
-      return "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now."
-    case "denied":
-      return `Not recorded. ${denied(outcome.why, "decide this")}`
-    case "voted":
-      return `Recorded: your yes to ${toolOf(outcome.ask)}. ${stillMissing(outcome.missing)}`
-    case "voted before":
-      return `You have approved ${toolOf(outcome.ask)} already. ${stillMissing(outcome.missing)}`
-    case "choice missing":
-      return "Not recorded: please say whether it was done or is to run again."
-    case "reason missing":
-      return "Not recorded: please say why. The rule for this wants a reason."
-    case "not offered":
-      return "Not recorded: this request doesn't offer that. Please use the buttons on its card."
-    case "look again":
-      return PLAIN["not recorded"]
-    case "unknown":
-      return PLAIN.stale
-  }
+type DecisionOf<K extends Outcome["kind"]> = Extract<Outcome, { kind: K }>
+
+const DECISION: { [K in Outcome["kind"]]: (outcome: DecisionOf<K>) => string } = {
+  recorded: ({ ask }) => `Recorded: ${verdictOf(ask)}.`,
+  settled: ({ ask }) => already(ask),
+  changed: () =>
+    "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now.",
+  denied: ({ why }) => `Not recorded. ${denied(why, "decide this")}`,
+  voted: ({ ask, missing }) => `Recorded: your yes to ${toolOf(ask)}. ${stillMissing(missing)}`,
+  "voted before": ({ ask, missing }) => `You have approved ${toolOf(ask)} already. ${stillMissing(missing)}`,
+  "choice missing": () => "Not recorded: please say whether it was done or is to run again.",
+  "reason missing": () => "Not recorded: please say why. The rule for this wants a reason.",
+  "not offered": () => "Not recorded: this request doesn't offer that. Please use the buttons on its card.",
+  "look again": () => PLAIN["not recorded"],
+  unknown: () => PLAIN.stale,
 }
+
+const decision = (outcome: Outcome): string => (DECISION[outcome.kind] as (outcome: Outcome) => string)(outcome)
 
 function edited(outcome: EditOutcome): string {
   switch (outcome.kind) {

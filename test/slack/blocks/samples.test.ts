@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { fits } from "../../../src/slack/blocks/limits.ts"
-import { samples, sampleViews } from "../../../src/slack/blocks/samples.ts"
+import { sampleViews } from "../../../src/slack/blocks/sample-views.ts"
+import { samples } from "../../../src/slack/blocks/samples.ts"
 import { blocksText, checkBlocks, checkView } from "../../../src/sandbox/validate.ts"
 import { LIMITS } from "../../../src/sandbox/limits.ts"
 
