@@ -235,7 +235,9 @@ class ShardShow {
     await load(archivedTexts(run, slots))
     await load(neededTexts(run, slots, texts))
     const names = await this.#names.of(namedIn(run))
-    const around = { names, command: this.#command, quiet: new Set<string>(), schemaOf: this.#schemaOf }
+    // Not as of the last pulse: whoever pauses has every run shown anew at once.
+    const paused = run.ended ? false : (await this.#store.pause.read()) !== undefined
+    const around = { names, command: this.#command, paused, quiet: new Set<string>(), schemaOf: this.#schemaOf }
     const found = missing({ run, slots, texts, around })
     // Who opted out is looked up only where somebody would be pinged.
     const quiet = found.pings.length === 0 ? around.quiet : await this.#store.quiet()

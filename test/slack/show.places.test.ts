@@ -347,6 +347,21 @@ describe("whoever asked for a run", () => {
   })
 })
 
+test("while Countersign is paused no card offers a yes, and the runs say so", async () => {
+  const bot = await rig()
+  const [id] = await asked(bot, { cards: APPROVALS })
+  await bot.store.pause.begin({ by: "Grace", at: 1 })
+  await bot.store.pause.showAll()
+  await bot.settled(id)
+  for (const channel of [OPS, APPROVALS]) expect(bot.cards(channel).map(buttonsOf)).toEqual([["decline"]])
+  expect(textOf(bot.messages()[0])).toContain("Paused")
+  await bot.store.pause.end()
+  await bot.store.pause.showAll()
+  await bot.settled(id)
+  for (const channel of [OPS, APPROVALS]) expect(bot.cards(channel).map(buttonsOf)).toEqual([["approve", "decline"]])
+  expect(textOf(bot.messages()[0])).not.toContain("Paused")
+})
+
 test("a call that ran under a grant has a line that says whose, until when and how to end it", async () => {
   const bot = await rig()
   const id = await rooted(bot)

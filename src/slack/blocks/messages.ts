@@ -28,8 +28,8 @@ import { clip, cost, escape, oneLine, visible } from "./text.ts"
 
 const safe = (text: string): string => visible(mask(text).text)
 
-/** The run's message, under which its thread stands. `prompt` is what was asked for, whole. */
-export function root(run: Run, { prompt }: { prompt: string }): Message {
+/** The run's message, under which its thread stands. `prompt` is what was asked for, whole; `paused`: nothing may start now. */
+export function root(run: Run, { prompt, paused = false }: { prompt: string; paused?: boolean }): Message {
   const asked = clip(safe(prompt).trim(), 5000)
   const buttons: KnownBlock[] = over(run)
     ? []
@@ -53,12 +53,17 @@ export function root(run: Run, { prompt }: { prompt: string }): Message {
     text: escape(`${nameOf(run.requester)} asked the agent: ${clip(oneLine(safe(run.title)), 200)}`),
     blocks: [
       rich(section(bold(nameOf(run.requester)), " asked the agent:"), quote(asked)),
-      rich(section(bold(state(run).head), ...state(run).more, "\nrun ", code(run.id))),
+      rich(section(bold(state(run).head), ...state(run).more, ...(paused ? pausing(run) : []), "\nrun ", code(run.id))),
       ...buttons,
     ],
   }
   return guarded(whole, () => ({ ...whole, blocks: [rich(section(bold(state(run).head))), ...buttons] }))
 }
+
+const pausing = (run: Run): ReturnType<typeof words>[] =>
+  over(run)
+    ? []
+    : [words("\n"), bold("Paused"), words(": nothing new starts until Countersign is resumed; deadlines go on.")]
 
 const over = (run: Run): boolean => run.ended !== undefined || run.cancelled !== undefined
 

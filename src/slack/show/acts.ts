@@ -88,8 +88,8 @@ function linkOf(slot: Slot): Act[] {
   return copy && slot.sent.link === undefined ? [{ do: "link", lane: "cards", slot, copy }] : []
 }
 
-function rootWanted({ run, texts }: Scene, slot: Slot): Wanted {
-  const content = fitting(slot, root(run, { prompt: texts.get("prompt") ?? run.title }))
+function rootWanted({ run, texts, around: { paused } }: Scene, slot: Slot): Wanted {
+  const content = fitting(slot, root(run, { prompt: texts.get("prompt") ?? run.title, paused }))
   const final = run.ended !== undefined
   return { slot, lane: "cards", to: { channel: run.channel }, content, final, changes: true }
 }

@@ -139,6 +139,7 @@ function viewOf(scene: Scene, ask: Ask, place: string, spared: readonly string[]
     argsPosted: false,
     mention: ask.settled ? false : newlyPinged(run, ask, place).filter((id) => !spared.includes(id)),
     names: around.names,
+    paused: around.paused,
     ...(why === undefined ? {} : { why }),
     ...noteOf(ask, texts),
     ...beforeOf(ask, texts),

@@ -20,6 +20,8 @@ export interface Around {
   quiet: ReadonlySet<string>
   /** The command, with its slash. */
   command: string
+  /** Nothing may be approved or started at the moment. */
+  paused: boolean
   /** A tool's input schema, where tools are known. */
   schemaOf?: ((tool: string) => Record<string, unknown> | undefined) | undefined
 }
