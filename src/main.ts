@@ -27,13 +27,13 @@ Ends with 0; with 2 when something is to be mended first; with 1 when Redis or S
 const COMMANDS: Record<string, Command> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
-  policy: { then: "test", run: policyTest, takes: ["tool", "args", "user"] },
+  policy: { next: "test", run: policyTest, takes: ["tool", "args", "user"] },
   sandbox: { run: sandbox, takes: ["port"] },
 }
 
 interface Command {
   /** The word that must follow. */
-  then?: string
+  next?: string
   run: (given: Given) => Promise<void>
   takes: readonly (keyof Given)[]
 }
@@ -176,14 +176,18 @@ async function main(): Promise<void> {
   if (version) return say(ownVersion())
   const command = Object.entries(COMMANDS).find(([known]) => known === name)?.[1]
   if (command === undefined) return misused(name === undefined ? "What shall it do?" : `There is no command "${name}".`)
-  const foreign = Object.keys(given).find((option) => !command.takes.some((taken) => taken === option))
-  if (foreign !== undefined) return misused(`${name} takes no --${foreign}.`)
-  const { then } = command
-  const [next, ...behind] = words
-  if (then !== undefined && next !== then) return misused(`${name} goes on with "${then}": ${name} ${then}.`)
-  const more = then === undefined ? words : behind
-  if (more.length > 0) return misused(`${name} takes no "${more.join(" ")}".`)
+  const wrong = mistakeIn(name ?? "", command, Object.keys(given), words)
+  if (wrong !== undefined) return misused(wrong)
   await command.run(given)
+}
+
+/** What of what was typed behind the command it doesn't take. */
+function mistakeIn(name: string, { next, takes }: Command, options: string[], words: string[]): string | undefined {
+  const foreign = options.find((option) => !takes.some((taken) => taken === option))
+  if (foreign !== undefined) return `${name} takes no --${foreign}.`
+  if (next !== undefined && words[0] !== next) return `${name} goes on with "${next}": ${name} ${next}.`
+  const more = words.slice(next === undefined ? 0 : 1)
+  return more.length > 0 ? `${name} takes no "${more.join(" ")}".` : undefined
 }
 
 function ownVersion(): string {

@@ -32,32 +32,32 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
   const { known, settings } = reading
   const args = argsOf(question.args)
   const wrong = [...(args.ok ? [] : [args.fault]), ...userFaults(question.user)]
-  if (!settings || !args.ok || wrong.length > 0)
-    return { ok: false, faults: [...(settings ? [] : ofFile(reading.faults)), ...wrong] }
+  if (!settings) return { ok: false, faults: [...ofFile(reading.faults), ...wrong] }
+  if (!args.ok || wrong.length > 0) return { ok: false, faults: wrong }
   const loaded = await loadTools(settings.tools)
   const tool = loaded.ok ? loaded.tools.find(({ name }) => name === question.tool) : undefined
-  if (loaded.ok && !tool) {
-    const names = loaded.names.length === 0 ? "there are none" : `there are ${loaded.names.join(", ")}`
-    return { ok: false, faults: [`--tool: no tool's name is ${plain(question.tool)}; ${names}.`] }
-  }
+  if (loaded.ok && !tool) return { ok: false, faults: [`--tool: ${noSuchTool(question.tool, loaded.names)}`] }
   const called: Called = { tool: question.tool, args: args.value, schema: tool?.inputSchema }
-  const defaults = defaultsOf(settings)
-  const decision = decide(settings.approvals, defaults, called)
+  const decision = decide(settings.approvals, defaultsOf(settings), called)
   const lines = [
     `${question.tool} ${JSON.stringify(args.value)}`,
-    ...(loaded.ok
-      ? []
-      : [`  The tools couldn't be loaded, so nothing is known of their schema: ${loaded.faults.join(" ")}`]),
+    ...(loaded.ok ? [] : [`  The tools couldn't be loaded; their schemas aren't known: ${loaded.faults.join(" ")}`]),
     ...unfit(tool, args.value),
     "",
     ...tracing(known, settings, called, decision),
   ]
-  if (decision.do !== "ask") return { ok: true, lines }
-  const slack = await ask(known, decision.rule)
   return {
     ok: true,
-    lines: [...lines, "", ...ruling(decision.rule, slack), ...(await rights(question.user, decision.rule, slack))],
+    lines: [...lines, ...(decision.do === "ask" ? await deciding(known, decision.rule, question) : [])],
   }
+}
+
+const noSuchTool = (tool: string, names: readonly string[]): string =>
+  `no tool's name is ${plain(tool)}; ${names.length === 0 ? "there are none" : `there are ${names.join(", ")}`}.`
+
+async function deciding(known: Known, rule: Rule, { user }: Question): Promise<string[]> {
+  const slack = await ask(known, rule)
+  return ["", ...ruling(rule, slack), ...(await rights(user, rule, slack))]
 }
 
 /** What is missing in the environment is not asked about here. */
@@ -154,28 +154,31 @@ async function ask({ slack: { botToken, apiUrl }, ...known }: Known, rule: Rule)
 
 /** The policy in words, one line each. */
 function ruling(rule: Rule, slack: Slack): string[] {
-  const { approvers, also = [], selfApproval, quorum = 1, escalate, edit, grant, mask } = rule
-  const named = (ids: readonly string[]): string => ids.map((id) => principal(id, slack)).join(", ") || "nobody"
-  const who =
-    selfApproval === "confirm"
-      ? ["Who may approve: whoever asked for the run, and nobody else."]
-      : [
-          `Who may approve: ${quorum > 1 ? `${quorum} of ` : ""}${named(approvers)}${selfApproval ? "" : "; not whoever asked for the run"}.`,
-          ...also.map((list) => `  and each must be one of: ${named(list)}.`),
-        ]
-  const unasked = "why" in slack ? [`Groups and channels were not looked up: ${slack.why}.`] : []
+  const { escalate, edit, grant, mask } = rule
+  const changers = edit?.by === "requester" ? "whoever asked for the run" : "those who approve"
   return [
-    ...who,
-    ...(escalate ? [`From ${duration(escalate.after)} after asking on also: ${named(escalate.to)}.`] : []),
+    ...approving(rule, slack),
+    ...(escalate ? [`From ${duration(escalate.after)} after asking on also: ${named(escalate.to, slack)}.`] : []),
     `No answer within ${duration(rule.expiresIn)} is a no; a yes is good for ${duration(rule.startWithin)}.`,
-    ...(edit
-      ? [`The args may be changed by ${edit.by === "requester" ? "whoever asked for the run" : "those who approve"}.`]
-      : []),
+    ...(edit ? [`The args may be changed by ${changers}.`] : []),
     ...(grant ? [`An approver may let the like of it run unasked for ${duration(grant.for)}.`] : []),
     ...(mask ? [`Shown masked: ${mask.join(", ")}.`] : []),
-    ...unasked,
+    ...("why" in slack ? [`Groups and channels were not looked up: ${slack.why}.`] : []),
   ]
 }
+
+function approving({ approvers, also = [], selfApproval, quorum = 1 }: Rule, slack: Slack): string[] {
+  if (selfApproval === "confirm") return ["Who may approve: whoever asked for the run, and nobody else."]
+  const several = quorum > 1 ? `${quorum} of ` : ""
+  const own = selfApproval ? "" : "; not whoever asked for the run"
+  return [
+    `Who may approve: ${several}${named(approvers, slack)}${own}.`,
+    ...also.map((list) => `  and each must be one of: ${named(list, slack)}.`),
+  ]
+}
+
+const named = (ids: readonly string[], slack: Slack): string =>
+  ids.map((id) => principal(id, slack)).join(", ") || "nobody"
 
 /** The most people of one group that are named. */
 const NAMED = 10
