@@ -214,7 +214,7 @@ describe("a card", () => {
 
   test("shows an address to open as the address that it is", async () => {
     const args = {
-      kind: "authorization",
+      kind: "visit",
       prompt: "Sign in to <https://bank.example|your bank>",
       url: "https://bаnk.example/x?y=1",
     }
