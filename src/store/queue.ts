@@ -3,110 +3,17 @@
  * was over, and sends a commit whose reply was lost again until it is known what became of it. What waits for one run in
  * this process is merged into one commit. Knows nothing of what a transition is about.
  */
-import { deadlinesOf, merge, needsOf, readRun, wakeAt } from "../core/run.ts"
+import { deadlinesOf, readRun, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import type { Clock } from "./clock.ts"
-import { commitArgs, mustBeStorable, scoreOf } from "./commit.ts"
+import { commitArgs, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
 import { type Connection, errorOf, faultOf } from "./connection.ts"
-import { leaseAfter, leasing, needsFrom, textsFor, type Lease, type Needs, type Taker } from "./lease.ts"
+import { leaseAfter, leasing, needsFrom, textsFor, type Taker } from "./lease.ts"
 import type { Shard } from "./keys.ts"
-import type { Sender, Unsent } from "./sender.ts"
-
-/** A run as it was read. */
-export interface Loaded {
-  run: Run
-  revision: number
-  /** Redis' clock when it was read, ms. */
-  now: number
-  /** `performance.now()` then: tells how old `now` is. */
-  seenAt?: number
-}
-
-/** A run as a commit left it; `taken` when the commit left something to do and took the lease for this process. */
-export interface Left extends Loaded {
-  taken?: Needs
-}
-
-/** `step` undefined: nothing is to change. */
-export interface Change<O> {
-  step?: Step | undefined
-  outcome: O
-}
-
-/** Pure, and may be asked more than once: `run` undefined when there is none (its step creates it). `now`: Redis' clock, ms. */
-export type Transition<O> = (run: Run | undefined, now: number) => Change<O>
-
-export interface ApplyOptions {
-  /** How long, from now on, the commit may be stored, ms: for a person, who waits to be told. At most 15,000. */
-  notAfterMs?: number
-  /** The lease under which it is committed; without, it is committed as everybody else's. */
-  owner?: string
-  /** What becomes of the owner's lease; `keep` unless said. */
-  lease?: Lease
-  /**
-   * The run as the caller knows it, `none` when there should be none yet: saves reading it. A step made from old knowledge
-   * is made again from the newest; an outcome without a step is taken as it is.
-   */
-  known?: Loaded | "none" | undefined
-  /** Texts to return, by field name, as they are after the commit. */
-  want?: readonly string[]
-  /** Returns the transcript; `for model`: only with a commit after which the model is next. */
-  wantLog?: boolean | "for model"
-  /** Whether replicas must have it, when the store is opened with `confirm`. */
-  confirm?: boolean
-}
-
-/**
- * not owner: the lease is another's by now · not known: it may be stored, and no read showed it in time · not recorded: it
- * is not stored and never will be.
- */
-export type Applied<O> =
-  | {
-      kind: "applied"
-      outcome: O
-      now: number
-      seenAt: number
-      revision: number
-      /** After the commit. Undefined when there is no such run and the transition made none. */
-      run: Run | undefined
-      wanted: (string | undefined)[]
-      log: string[]
-      /** Whether the owner's lease was given back. */
-      released: boolean
-    }
-  | Unapplied
-
-export type Unapplied = { kind: "not owner" } | Unsent
-
-/** How long anything is tried, ms. */
-const PATIENCE = 15_000
-/** Waiting transitions merged into one commit at most. */
-const BATCH = 100
-
-interface Seen {
-  run: Run | undefined
-  revision: number
-  now: number
-  seenAt: number
-}
-
-/** One caller who waits. */
-interface Waiting {
-  owner: string
-  lease: Lease | ""
-  known: Loaded | "none" | undefined
-  want: readonly string[]
-  wantLog: boolean | "for model"
-  confirm: boolean
-  /** `performance.now()` at which it gives up; `limited`: the commit itself must carry that. */
-  until: number
-  limited: boolean
-  ask(run: Run | undefined, now: number): Step | undefined
-  applied(at: Seen, wanted: (string | undefined)[], log: string[], released: boolean): void
-  failed(how: Unapplied): void
-  broke(error: unknown): void
-}
+import type { Sender } from "./sender.ts"
+import { askAll, failAll, take, untilOf, Waiting, wantsLog } from "./waiting.ts"
+import type { Applied, ApplyOptions, Left, Seen, Transition, Unapplied } from "./waiting.ts"
 
 export interface QueueParts {
   connection: Connection
@@ -134,23 +41,9 @@ export class RunQueue {
   }
 
   apply<O>(id: string, transition: Transition<O>, options: ApplyOptions = {}): Promise<Applied<O>> {
-    return new Promise((resolve, reject) => {
-      let outcome: { is: O } | undefined
-      this.#enqueue(id, {
-        ...waitingOf(options),
-        ask(run, now) {
-          const change = transition(run, now)
-          outcome = { is: change.outcome }
-          return change.step
-        },
-        applied({ run, revision, now, seenAt }, wanted, log, released) {
-          if (!outcome) throw new Error("applied before it was asked")
-          resolve({ kind: "applied", outcome: outcome.is, now, seenAt, revision, run, wanted, log, released })
-        },
-        failed: resolve,
-        broke: reject,
-      })
-    })
+    return new Promise<Applied<unknown>>((resolve, reject) => {
+      this.#enqueue(id, new Waiting(transition, options, resolve, reject))
+    }) as Promise<Applied<O>>
   }
 
   #enqueue(id: string, waiting: Waiting): void {
@@ -200,8 +93,7 @@ export class RunQueue {
   /** The run as it is, or undefined when it can't be read: everybody is told then. */
   async #load(id: string, batch: readonly Waiting[]): Promise<Seen | undefined> {
     try {
-      const until = Math.min(...batch.map((waiting) => waiting.until))
-      const loaded = await this.#parts.load(id, until - performance.now())
+      const loaded = await this.#parts.load(id, untilOf(batch) - performance.now())
       return { ...loaded, seenAt: performance.now() }
     } catch (error) {
       failAll(batch, { kind: "not recorded", error: errorOf(error) })
@@ -238,13 +130,14 @@ export class RunQueue {
     return held === 1 || lost
   }
 
-  async #commit(id: string, batch: readonly Waiting[], seen: Seen, step: Step): Promise<Committed | Unapplied> {
+  #commit(id: string, batch: readonly Waiting[], seen: Seen, step: Step): Promise<Committed | Unapplied> {
     const first = batch[0]
-    const until = Math.min(...batch.map((waiting) => waiting.until))
+    const keys = this.#parts.keysOf(id)
     const lease = leasing(first, step, seen.now, this.#parts.taker)
+    const own = lease.what === "take" ? textsFor(step.run) : []
     const args = commitArgs({
       id,
-      keys: this.#parts.keysOf(id),
+      keys,
       before: seen.run,
       revision: seen.revision,
       step,
@@ -252,11 +145,11 @@ export class RunQueue {
       notAfter: notAfter(batch, seen),
       lease,
       outbox: this.#parts.outbox,
-      want: [...batch.flatMap((waiting) => waiting.want), ...(lease.what === "take" ? textsFor(step.run) : [])],
-      wantLog: wantsLog([...batch, { wantLog: lease.what === "take" && "for model" }], step.run),
+      want: batch.flatMap(({ want }) => want).concat(own),
+      wantLog: wantsLog(batch, step.run, lease.what === "take"),
     })
     const confirm = batch.some((waiting) => waiting.confirm)
-    return this.#parts.sender.send(this.#parts.keysOf(id).lease, args, { until, confirm })
+    return this.#parts.sender.send(keys.lease, args, { until: untilOf(batch), confirm })
   }
 
   #stored(
@@ -288,33 +181,12 @@ export class RunQueue {
   }
 }
 
-function waitingOf(options: ApplyOptions): Omit<Waiting, "ask" | "applied" | "failed" | "broke"> {
-  const { notAfterMs, owner = "", known, want = [], wantLog = false, confirm = false } = options
-  return {
-    owner,
-    lease: owner === "" ? "" : (options.lease ?? "keep"),
-    known,
-    want,
-    wantLog,
-    confirm,
-    until: performance.now() + Math.min(notAfterMs ?? PATIENCE, PATIENCE),
-    limited: notAfterMs !== undefined,
-  }
-}
-
-const wantsLog = (batch: readonly Pick<Waiting, "wantLog">[], run: Run): boolean =>
-  batch.some(({ wantLog }) => wantLog === true || (wantLog === "for model" && needsOf(run) === "transcript"))
-
-/** What is committed together next. An owner's commit goes alone: whether its lease stands is nobody else's matter. */
-function take(queue: Waiting[]): Waiting[] {
-  const owners = queue.findIndex((waiting) => waiting.owner !== "")
-  if (owners === 0) return queue.splice(0, 1)
-  return queue.splice(0, Math.min(owners === -1 ? queue.length : owners, BATCH))
-}
-
 /** The first deadline after `now`; a step made before it must not be stored after it. */
-const deadlineOf = (run: Run | undefined, now: number): number =>
-  Math.min(...(run ? deadlinesOf(run) : []).filter((at) => at > now))
+function deadlineOf(run: Run | undefined, now: number): number {
+  let first = Infinity
+  if (run) for (const at of deadlinesOf(run)) if (at > now && at < first) first = at
+  return first
+}
 
 /** What a lone caller knows, with the time gone by since; not when a deadline fell into that time: Redis' clock judges it. */
 function freshEnough(batch: readonly Waiting[], clock: Clock): Seen | undefined {
@@ -330,31 +202,10 @@ function freshEnough(batch: readonly Waiting[], clock: Clock): Seen | undefined 
   return { run: known.run, revision: known.revision, now, seenAt }
 }
 
-/** Asks everybody in turn, each on the state that the one before leaves. Who can't wait any longer gets no new step. */
-function askAll(batch: readonly Waiting[], seen: Seen): { batch: Waiting[]; step: Step | undefined } {
-  let step: Step | undefined
-  const still: Waiting[] = []
-  for (const waiting of batch) {
-    try {
-      const own = waiting.ask(step?.run ?? seen.run, seen.now)
-      if (own && performance.now() > waiting.until) {
-        waiting.failed({ kind: "not recorded", error: new Error("Redis was too slow or too busy") })
-        continue
-      }
-      if (own) mustBeStorable(own)
-      step = merge(step, own)
-      still.push(waiting)
-    } catch (error) {
-      waiting.broke(error)
-    }
-  }
-  return { batch: still, step }
-}
-
 /** Until when a commit holds, by Redis' clock: the open deadlines, and the patience of people. 0 is for ever. */
 function notAfter(batch: readonly Waiting[], seen: Seen): number {
-  const limits = batch.filter((waiting) => waiting.limited).map((waiting) => seen.now + waiting.until - seen.seenAt)
-  const limit = Math.min(deadlineOf(seen.run, seen.now) - 1, ...limits)
+  let limit = deadlineOf(seen.run, seen.now) - 1
+  for (const { limited, until } of batch) if (limited) limit = Math.min(limit, seen.now + until - seen.seenAt)
   return Number.isFinite(limit) ? Math.max(1, limit) : 0
 }
 
@@ -368,8 +219,4 @@ function newer(seen: Seen, result: Committed & { kind: "conflict" | "late" }): S
   } catch (error) {
     return { error: errorOf(error) }
   }
-}
-
-function failAll(batch: readonly Waiting[], how: Unapplied): void {
-  for (const waiting of batch) waiting.failed(how)
 }

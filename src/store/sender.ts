@@ -13,12 +13,17 @@ const MARGIN = 2_000
 /** How long a commit waits for its replicas, ms. */
 const CONFIRM_WITHIN = 2_000
 
+interface Confirming {
+  connection: Connection
+  count: number
+}
+
 export class Sender {
   readonly #connection: Connection
-  readonly #confirming: { connection: Connection; count: number } | undefined
+  readonly #confirming: Confirming | undefined
 
   /** `confirming`: a connection of its own for commits that wait for `count` replicas, since WAIT holds up what follows it. */
-  constructor(connection: Connection, confirming?: { connection: Connection; count: number }) {
+  constructor(connection: Connection, confirming?: Confirming) {
     this.#connection = connection
     this.#confirming = confirming
   }
@@ -28,24 +33,32 @@ export class Sender {
    *
    * @param lease what comes before a lease's name in the run's shard
    */
-  async send(
+  send(
     lease: string,
     args: readonly string[],
     { until, confirm }: { until: number; confirm: boolean },
   ): Promise<Committed | Unsent> {
     if (!confirm || !this.#confirming) return deliver(this.#connection, args, until)
-    const { connection, count } = this.#confirming
-    const result = await deliver(connection, args, until)
-    if (result.kind !== "stored") return result
-    try {
-      // WAIT is about its connection's last write: when this commit was stored over an earlier connection, there is none.
-      if (result.again) await connection.client.set(`${lease}confirm`, "", "PX", 1000)
-      const have = await connection.client.wait(count, CONFIRM_WITHIN)
-      if (have >= count) return result
-      return { kind: "not known", error: new Error(`${have} of ${count} replicas confirmed it`) }
-    } catch (error) {
-      return { kind: "not known", error: errorOf(error) }
-    }
+    return confirmed(this.#confirming, lease, args, until)
+  }
+}
+
+async function confirmed(
+  { connection, count }: Confirming,
+  lease: string,
+  args: readonly string[],
+  until: number,
+): Promise<Committed | Unsent> {
+  const result = await deliver(connection, args, until)
+  if (result.kind !== "stored") return result
+  try {
+    // WAIT is about its connection's last write: when this commit was stored over an earlier connection, there is none.
+    if (result.again) await connection.client.set(`${lease}confirm`, "", "PX", 1000)
+    const have = await connection.client.wait(count, CONFIRM_WITHIN)
+    if (have >= count) return result
+    return { kind: "not known", error: new Error(`${have} of ${count} replicas confirmed it`) }
+  } catch (error) {
+    return { kind: "not known", error: errorOf(error) }
   }
 }
 

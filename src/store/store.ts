@@ -16,12 +16,12 @@ import { Outbox } from "./outbox.ts"
 import { needsFrom, type Needs, type Taker } from "./lease.ts"
 import { Pause, pausedFrom, type Paused } from "./pause.ts"
 import { RunQueue } from "./queue.ts"
-import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./queue.ts"
 import { Sender } from "./sender.ts"
 import { dueAt, earlier, Show } from "./show.ts"
+import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./waiting.ts"
 
 export type { Needs } from "./lease.ts"
-export type { Applied, ApplyOptions, Change, Left, Loaded, Transition, Unapplied } from "./queue.ts"
+export type { Applied, ApplyOptions, Change, Left, Loaded, Transition, Unapplied } from "./waiting.ts"
 
 export interface StoreOptions {
   /** `redis://` or `rediss://`, with password and database as need be. */

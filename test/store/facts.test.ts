@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { canonicalOwn } from "../../src/core/digest.ts"
-import { brokenAt, chain, type Entry, type Fact } from "../../src/core/fact.ts"
+import { brokenAt, chain, type Fact } from "../../src/core/fact.ts"
 import { packed, unpacked } from "../../src/store/facts.ts"
 
 const { facts } = chain("r00abc", { n: 0, hash: "" }, 1_795_993_812_345, [
@@ -52,7 +52,7 @@ test("their JSON is canonical, whatever the order in which an entry says its fie
   )
   fc.assert(
     fc.property(fc.array(entry), fc.nat(), (entries, at) => {
-      const { facts, tip } = chain("r00abc", { n: 0, hash: "" }, at, entries as Entry[])
+      const { facts, tip } = chain("r00abc", { n: 0, hash: "" }, at, entries)
       expect(facts.map((fact) => JSON.stringify(fact))).toEqual(facts.map((fact) => canonicalOwn(fact)))
       expect(brokenAt(facts)).toBeUndefined()
       expect(tip).toEqual({ n: facts.length, hash: facts.at(-1)?.hash ?? "" })
