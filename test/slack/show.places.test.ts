@@ -281,9 +281,10 @@ describe("an escalation", () => {
 })
 
 describe("an edited request", () => {
-  test("offers a yes when the pieces of its present version stand, and the old ones stay", async () => {
+  test("offers a yes when the pieces of its present version stand, and whoever did not change it is told", async () => {
     const bot = await rig()
-    const [id, request] = await asked(bot, { edit: { by: "approvers" }, cards: APPROVALS }, LONG)
+    const rule: Partial<Rule> = { approvers: [ADA, GRACE], edit: { by: "approvers" }, cards: APPROVALS }
+    const [id, request] = await asked(bot, rule, LONG)
     const before = bot.messages().length
     const args = canonical({ command: `echo ${"y".repeat(6000)}` })
     await bot.change(
@@ -311,6 +312,12 @@ describe("an edited request", () => {
     expect(textOf(thread)).toContain("xxxx")
     expect(textOf(thread)).toContain("yyyy")
     for (const channel of [OPS, APPROVALS]) expect(bot.cards(channel).flatMap(buttonsOf)).toContain("approve")
+    const [notice] = bot.messages(APPROVALS, "since you were asked")
+    expect(pingsOf(bot, GRACE).map(({ ts }) => ts)).toEqual([bot.cards(APPROVALS)[0]?.ts, notice?.ts])
+    expect(pingsOf(bot, ADA).map(({ ts }) => ts)).toEqual([bot.cards(APPROVALS)[0]?.ts])
+    await bot.expire(id)
+    await bot.settled(id)
+    expect(bot.messages(APPROVALS, "since you were asked")).toEqual([])
   })
 })
 

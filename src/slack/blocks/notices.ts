@@ -5,6 +5,7 @@
 import type { RichTextElement } from "@slack/types"
 import { grantRef } from "../../core/grant.ts"
 import { mask, shownArgs } from "../../core/mask.ts"
+import type { Person } from "../../core/fact.ts"
 import type { Principal } from "../../core/policy.ts"
 import type { Ask, Call, Grant, Run } from "../../core/run.ts"
 import { guarded, type Message } from "./limits.ts"
@@ -92,6 +93,19 @@ export function calledIn(asks: readonly Ask[], to: To): Message {
       words(` Nobody has decided about ${tools} yet`),
       ...(first ? [words(", asked for "), instant(first.at), words(". Decide by "), until(first)] : []),
       ".",
+    ),
+  )
+}
+
+/** A call whose args somebody changed while people were asked about it. */
+export function changedCall(ask: Ask, by: Pick<Person, "user" | "name">, to: To): Message {
+  const tool = toolOf(ask)
+  return message(
+    `${tool} was changed since you were asked. Please look at its card again.`,
+    section(
+      ...called(to),
+      bold(`${tool} was changed`),
+      ` by ${nameOf(by)} since you were asked. What was said before no longer counts; please look at its card again.`,
     ),
   )
 }

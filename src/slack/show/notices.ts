@@ -5,7 +5,7 @@
 import { isRecord } from "../../core/json.ts"
 import { openAsks, type Ask, type Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
-import { calledIn, ranUnasked, refusedCalls, reminder, unplaced } from "../blocks/notices.ts"
+import { calledIn, changedCall, ranUnasked, refusedCalls, reminder, unplaced } from "../blocks/notices.ts"
 import {
   askedBy,
   calledBy,
@@ -23,7 +23,7 @@ import { isOver, slotOf, stands, type Slot } from "./record.ts"
 import { fitting, sparedOf, turnOf, type Lane, type Scene, type Shown, type Target, type Wanted } from "./wanted.ts"
 
 /** A notice that is taken away once it is no longer true. */
-export const isPassing = (name: string): boolean => ["remind", "called"].includes(readName(name).kind)
+export const isPassing = (name: string): boolean => ["remind", "called", "changed"].includes(readName(name).kind)
 
 /** Where an ask's people are to be pinged: where its card can't be posted, nobody would see it. */
 function reachable({ run, slots }: Scene, ask: Ask, place: string): string {
@@ -71,10 +71,12 @@ function targetOf({ run, slots }: Scene, place: string): Target {
   return copy === undefined || isPerson(place) ? { channel } : { channel, thread: copy.ts }
 }
 
-/** Reminders and calls at one place, as far as they are still true. */
+/** Reminders, calls and changes at one place, as far as they are still true. */
 export function passingAt(scene: Scene, place: string): Wanted[] {
   if (scene.run.ended) return []
-  return [...calls(scene, place), ...reminders(scene, place)].map((notice) => noticeWanted(scene, notice))
+  return [...changed(scene, place), ...calls(scene, place), ...reminders(scene, place)].map((notice) =>
+    noticeWanted(scene, notice),
+  )
 }
 
 /** One message for all that an escalation at that place calls the same people for. */
@@ -93,6 +95,20 @@ function calls(scene: Scene, place: string): Notice[] {
     if (ask.settled || isQuiet) return []
     const content: Notice["content"] = (to) => calledIn(together, { ...to, names: around.names })
     return [{ name: `called:${ask.id}`, lane: "cards", place, pings, content }]
+  })
+}
+
+/** Cards that were changed notify nobody by that: whoever looked already, or said yes, is told to look again. */
+function changed(scene: Scene, place: string): Notice[] {
+  const { run, around } = scene
+  return openAsks(run).flatMap((ask): Notice[] => {
+    const editor = ask.editors?.at(-1)
+    if (!editor || ask.rule.notify === "none" || around.quiet.has(place)) return []
+    const asked = [...askedBy(run, ask), ...calledBy(ask)].filter((id) => id !== editor.user)
+    const pings = asked.filter((id) => reachable(scene, ask, placeFor(run, ask, id)) === place)
+    if (pings.every((id) => around.quiet.has(id))) return []
+    const content: Notice["content"] = (to) => changedCall(ask, editor, { ...to, names: around.names })
+    return [{ name: `changed:${ask.id}:${ask.version}`, lane: "cards", place, pings, content }]
   })
 }
 

@@ -2,7 +2,14 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { Ask, Grant, Run } from "../../../src/core/run.ts"
 import { fits, type Message } from "../../../src/slack/blocks/limits.ts"
-import { calledIn, ranUnasked, refusedCalls, reminder, unplaced } from "../../../src/slack/blocks/notices.ts"
+import {
+  calledIn,
+  changedCall,
+  ranUnasked,
+  refusedCalls,
+  reminder,
+  unplaced,
+} from "../../../src/slack/blocks/notices.ts"
 import { sampleRun, sampleView } from "../../../src/slack/blocks/samples.ts"
 import { hostile, live } from "./hostile.ts"
 
@@ -86,6 +93,7 @@ describe("what people are told beside the cards", () => {
         const messages = [
           reminder(asks, to),
           calledIn(asks, to),
+          changedCall(declined({ tool }), { user: "U0BEN", name: text }, to),
           refusedCalls("declined", asks, notes, to),
           refusedCalls("expired", asks, notes, to),
           unplaced("C0X", text, asks, to),
