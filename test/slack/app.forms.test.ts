@@ -241,6 +241,15 @@ describe("an answer in fields", () => {
   })
 })
 
+test("a window that Slack does not fill decides nothing, and the person hears of it", async () => {
+  const it = await rig()
+  const { id, card } = await questioned(it)
+  it.slack.workspace.misbehave({ do: "error", error: "internal_error", method: "views.update" })
+  await it.press(ADA, card, "answer")
+  await it.told(ADA, "Slack did not fill the window")
+  expect((await it.asks(id))[0]?.settled).toBeUndefined()
+})
+
 test("a form that is closed decides nothing, and says so", async () => {
   const it = await rig()
   const { id, card } = await questioned(it)

@@ -54,6 +54,13 @@ describe("a press that decided nothing is told what is true", () => {
       "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now.",
     ],
     [{ kind: "choice missing", ask }, "Not recorded: please say whether it was done or is to run again."],
+    [{ kind: "voted", ask, missing: 1 }, "Recorded: your yes to restart. One more person must approve it."],
+    [{ kind: "voted before", ask, missing: 2 }, "You have approved restart already. 2 more people must approve it."],
+    [{ kind: "reason missing", ask }, "Not recorded: please say why. The rule for this wants a reason."],
+    [
+      { kind: "not offered", ask },
+      "Not recorded: this request doesn't offer that. Please use the buttons on its card.",
+    ],
     [
       { kind: "unknown" },
       "Not recorded: this button belongs to nothing that I know. The run may be long over and deleted.",
@@ -139,4 +146,38 @@ test("the masked values come whole, however long", () => {
       .join(""),
   ).toBe(args)
   expect(readable(messages[0] ?? note(""))).toContain("Only you see this")
+})
+
+describe("a window that came to nothing says what is true", () => {
+  test.each<[Said, string]>([
+    [{ about: "edit", outcome: { kind: "edited", ask: { ...ask, version: 2 } } }, "Changed: restart is now version 2."],
+    [{ about: "edit", outcome: { kind: "unchanged", ask } }, "Nothing was changed"],
+    [{ about: "edit", outcome: { kind: "changed", ask } }, "Not changed: somebody changed the request"],
+    [{ about: "edit", outcome: { kind: "forbidden", ask } }, "Not changed: the rules let nobody run it"],
+    [
+      { about: "edit", outcome: { kind: "denied", ask, why: "guest" } },
+      "Not changed. Guests may not change this request.",
+    ],
+    [
+      { about: "edit", outcome: { kind: "denied", ask, why: "requester only" } },
+      "Only the person who asked for this run may change",
+    ],
+    [{ about: "edit", outcome: { kind: "settled", ask: settled() } }, "Already settled: approved"],
+    [{ about: "sign in", why: "requester only" }, "Only the person who asked for this run can sign in"],
+    [{ about: "sign in", why: "cannot check" }, "I can't check your rights now"],
+    [{ about: "unfit args", why: "invalid\nargs" }, "Not changed: invalid ⏎ args."],
+    [
+      { about: "unanswerable", why: "it is too long" },
+      "It can't be answered here: it is too long. It can be declined.",
+    ],
+    [{ about: "uneditable", why: "it is too long" }, "It can be approved or declined as it is."],
+    [{ about: "faults", faults: ["Please answer this."] }, "Not recorded: Please answer this. Please press the button"],
+    [{ about: "wrong address", why: "it is none." }, "Not shown: it is none."],
+    [{ about: "closed" }, "Nothing was recorded: the window was closed"],
+    [{ about: "no window" }, "Nothing was recorded: Slack did not open the window."],
+    [{ about: "empty window" }, "Nothing was recorded: Slack did not fill the window."],
+  ])("%j", (said, text) => {
+    expect(words(said)).toContain(text)
+    expect(fits(note(words(said)))).toEqual([])
+  })
 })
