@@ -15,6 +15,7 @@ starters:     [ U0123, S0ENG ]
 channels:     [ C0OPS ]
 approvers:    [ S0SRE, C0SRE, W0789 ]
 admins:       [ U0456 ]
+authorizationHosts: [ login.example.com, "*.corp.example" ]
 selfApproval: confirm
 expiresIn:    1h
 startWithin:  15m
@@ -72,6 +73,7 @@ describe("the file", () => {
       channels: ["C0OPS"],
       approvers: ["S0SRE", "C0SRE", "W0789"],
       admins: ["U0456"],
+      authorizationHosts: ["login.example.com", "*.corp.example"],
       selfApproval: "confirm",
       expiresIn: 3_600_000,
       startWithin: 900_000,
@@ -118,6 +120,7 @@ describe("the file", () => {
       channels: [],
       approvers: [],
       admins: [],
+      authorizationHosts: [],
       selfApproval: false,
       expiresIn: 3_600_000,
       startWithin: 900_000,
@@ -293,7 +296,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "aprovers: [ U1 ]",
       [
-        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, maxAsksPerTurn, approvals, audit, redis.',
+        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis.',
       ],
     ],
     [
@@ -416,7 +419,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "__proto__: { a: 1 }",
       [
-        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, maxAsksPerTurn, approvals, audit, redis.',
+        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis.',
       ],
     ],
   ])("%s", (line, words) => {

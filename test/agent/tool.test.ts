@@ -113,6 +113,12 @@ describe("defineTool", () => {
     [{ name: "t", run: () => "" }, /tool t: a description/],
     [{ name: "t", description: "d" }, /tool t: run/],
     [{ name: "t", description: "d", run: () => "", effects: "maybe" }, /tool t: effects/],
+    [{ name: "t", description: "d", run: () => "", destructive: "yes" }, /tool t: destructive must be true or false/],
+    [
+      { name: "t", description: "d", run: () => "", authorizationHosts: ["https://x.example/"] },
+      /tool t: authorizationHosts/,
+    ],
+    [{ name: "t", description: "d", run: () => "", authorizationHosts: "x.example" }, /tool t: authorizationHosts/],
     [{ name: "t", description: "d", run: () => "", inputSchema: { type: "array" } }, /tool t: inputSchema.*object/],
     [
       { name: "t", description: "d", run: () => "", inputSchema: { properties: { a: { type: "what" } } } },
