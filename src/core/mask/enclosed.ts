@@ -11,7 +11,7 @@ const PLACES: readonly Place[] = [
   // `scheme://user:secret@host`; a secret may hold an `@`, and before a later `@` a slash (but not be a port).
   {
     kind: "password",
-    before: new RegExp(String.raw`${SLASHES}[^\s:@/"'\\<>]{0,200}:`, "g"),
+    before: new RegExp(String.raw`${SLASHES}[^\s:@/"'\\<>]{0,300}:`, "g"),
     secret: /(?:[^\s"'\\<>/]{1,300}|(?!\d{1,5}\/)[^\s"'\\<>@]{1,300})(?=@)/y,
   },
   // `https://token@host`: a long user name alone is a token.

@@ -14,7 +14,7 @@ const HARMLESS =
   /(?:(?:com|by|over|under|tres|sur)pass|(?:page|next|continuation|pagination|resume|sync|delta)[_-]?token)(?![\w.-])/i
 
 const KEY = new RegExp(
-  String.raw`(?<![A-Za-z0-9_.-])(?:--?)?${NAME}(?![A-Za-z0-9_-])(?:\\{0,32}["'\x60\]]{0,2})(?:[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}|\s{0,4},\s{0,4}|[ \t]{1,4})`,
+  String.raw`(?<![A-Za-z0-9_.-])(?:--?)?${NAME}(?![A-Za-z0-9_-])(?:\\{0,32}["'\x60\]]{0,2})(?:[ \t]{0,40}(?:=>|:=|[:=])[ \t]{0,40}|\s{0,4},\s{0,4}|[ \t]{1,4})`,
   "gi",
 )
 
