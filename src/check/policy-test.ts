@@ -34,22 +34,26 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
   const wrong = [...(args.ok ? [] : [args.fault]), ...userFaults(question.user)]
   if (!settings) return { ok: false, faults: [...ofFile(reading.faults), ...wrong] }
   if (!args.ok || wrong.length > 0) return { ok: false, faults: wrong }
-  const loaded = await loadTools(settings.tools)
-  const tool = loaded.ok ? loaded.tools.find(({ name }) => name === question.tool) : undefined
-  if (loaded.ok && !tool) return { ok: false, faults: [`--tool: ${noSuchTool(question.tool, loaded.names)}`] }
-  const called: Called = { tool: question.tool, args: args.value, schema: tool?.inputSchema }
+  const found = await toolNamed(question.tool, settings)
+  if ("fault" in found) return { ok: false, faults: [found.fault] }
+  const called: Called = { tool: question.tool, args: args.value, schema: found.tool?.inputSchema }
   const decision = decide(settings.approvals, defaultsOf(settings), called)
-  const lines = [
-    `${question.tool} ${JSON.stringify(args.value)}`,
-    ...(loaded.ok ? [] : [`  The tools couldn't be loaded; their schemas aren't known: ${loaded.faults.join(" ")}`]),
-    ...unfit(tool, args.value),
-    "",
-    ...tracing(known, settings, called, decision),
-  ]
-  return {
-    ok: true,
-    lines: [...lines, ...(decision.do === "ask" ? await deciding(known, decision.rule, question) : [])],
+  const who = decision.do === "ask" ? await deciding(known, decision.rule, question) : []
+  const about = [`${question.tool} ${JSON.stringify(args.value)}`, ...found.notes, ...unfit(found.tool, args.value)]
+  return { ok: true, lines: [...about, "", ...tracing(known, settings, called, decision), ...who] }
+}
+
+type Found = { tool: Tool | undefined; notes: string[] } | { fault: string }
+
+/** `notes` say why nothing is known of it. */
+async function toolNamed(tool: string, { tools }: Settings): Promise<Found> {
+  const loaded = await loadTools(tools)
+  if (!loaded.ok) {
+    const why = `  The tools couldn't be loaded; their schemas aren't known: ${loaded.faults.join(" ")}`
+    return { tool: undefined, notes: [why] }
   }
+  const found = loaded.tools.find(({ name }) => name === tool)
+  return found ? { tool: found, notes: [] } : { fault: `--tool: ${noSuchTool(tool, loaded.names)}` }
 }
 
 const noSuchTool = (tool: string, names: readonly string[]): string =>

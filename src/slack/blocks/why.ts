@@ -36,6 +36,7 @@ export function why(view: Why): Message[] {
     "\n",
     code(run.id),
     ...linkTo(link, "open the thread"),
+    "\n",
   )
   const lines = facts.map((fact) => line(view, fact))
   const pages = paged([first, ...lines])
@@ -68,7 +69,7 @@ function paged(lines: readonly Rich[]): Rich[][] {
 
 function line(view: Why, fact: Fact): Rich {
   const at = `${utc(fact.at).replace(" UTC", "")}${new Date(fact.at).toISOString().slice(16, 19)} UTC`
-  return section("\n", code(at), " ", ...saying(view, fact), ...noted(fact), ...repeated(fact))
+  return section(code(at), " ", ...saying(view, fact), ...noted(fact), ...repeated(fact))
 }
 
 function noted({ what, note }: Fact): Inline {
