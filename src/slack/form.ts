@@ -4,7 +4,7 @@
  */
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
-import type { Ask } from "../core/run.ts"
+import { ruleOf, type Ask } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import { find, textsOf } from "./ask.ts"
 import { readFields, type Read } from "./blocks/fields.ts"
@@ -61,14 +61,22 @@ async function send(front: Front, intent: Sent, person: Person): Promise<Came> {
 async function reasoned(front: Front, intent: Sent, person: Person): Promise<Came> {
   const { run, ask, version, press, says = "decline" } = intent
   const why = wordsIn(intent.values)
-  const reaction = await decide(
+  const verdict = verdictOf(says)
+  if (why === undefined && (await needsReason(front, intent, verdict.ok)))
+    return { errors: wordsError("Please say why. The rule for this wants a reason.") }
+  return decide(
     front,
-    { run, ask, version, press, via: "form", ...verdictOf(says), ...(why === undefined ? {} : { note: why }) },
+    { run, ask, version, press, via: "form", ...verdict, ...(why === undefined ? {} : { note: why }) },
     person,
   )
-  const { said } = reaction
-  const isMissing = said.about === "decision" && said.outcome.kind === "reason missing"
-  return isMissing ? { errors: wordsError("Please say why. The rule for this wants a reason.") } : reaction
+}
+
+/** A form without its reason is not sent yet, as one with a wrong field isn't: nothing was attempted. */
+async function needsReason(front: Front, intent: Sent, ok: boolean): Promise<boolean> {
+  const ask = (await find(front, intent))?.ask
+  if (!ask || ask.settled) return false
+  const { reason } = ruleOf(ask)
+  return (ok ? reason?.approve : reason?.decline) === "required"
 }
 
 async function answered(front: Front, intent: Sent, person: Person): Promise<Came> {

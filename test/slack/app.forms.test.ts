@@ -279,6 +279,7 @@ describe("where the rule wants to know why", () => {
       response_action: "errors",
     })
     expect((await it.asks(id))[0]?.settled).toBeUndefined()
+    expect(it.slack.workspace.ephemerals(ADA)).toEqual([])
     await it.slack.workspace.submit(ADA, view, { words: { words: "Not during the freeze" } })
     await it.slack.workspace.waitFor(() => JSON.stringify(it.now(card)).includes("Not during the freeze"))
     const [ask] = await it.asks(id)

@@ -109,7 +109,15 @@ export function deciders(view: CardView): ReturnType<typeof words>[] {
   return [
     ...lists.flat(),
     words(selfApproval ? "" : `; ${asker} may only ${ask.from === "doubt" ? "say that it failed" : "decline"}`),
+    words(barred(ask)),
   ]
+}
+
+/** Whoever changed the request does not approve it as well, unless the rule lets them. */
+function barred({ editors = [], rule }: Ask): string {
+  if (editors.length === 0 || rule.edit?.votes === true) return ""
+  const names = clip([...new Set(editors.map(nameOf))].join(", "), 300)
+  return `; ${names} changed it and may only decline`
 }
 
 function few(view: CardView, list: readonly string[]): ReturnType<typeof words>[] {

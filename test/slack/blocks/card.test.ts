@@ -421,6 +421,12 @@ describe("what was said and changed", () => {
     expect(readable(message)).toContain('note: "a"  →  (not there)')
     expect(readable(message)).toContain("count: (not there)  →  0")
     expect(readable(message)).not.toContain("keep:")
+    expect(readable(message)).toContain("; Ben (U0BEN) changed it and may only decline")
+    const lax = sampleView(
+      { before, args },
+      { version: 2, edit: 1, editors, ...ruled({ edit: { by: "approvers", votes: true } }) },
+    )
+    expect(readable(card(lax))).not.toContain("changed it and may only")
     expect(preformatted(message)).toBe(args)
   })
 
