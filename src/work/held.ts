@@ -8,7 +8,7 @@ import type { Tried } from "../core/ask.ts"
 import { NewerFormat, nextFor, openAsks, wakeAt } from "../core/run.ts"
 import type { Run } from "../core/run.ts"
 import type { Log } from "../log.ts"
-import type { Applied, ApplyOptions, Loaded, Needs, Store } from "../store/store.ts"
+import type { Applied, Loaded, Needs, Store } from "../store/store.ts"
 
 /** The lease is another's by now: nothing may be started any more. */
 export class LeaseLost extends Error {
@@ -79,7 +79,7 @@ export class RedisHeld implements Held {
 
   /** Stores a change; the lease goes back with one that leaves nothing to do now. */
   async apply<O>(transition: Transition<O>, options: { confirm?: boolean } = {}): Promise<{ outcome: O }> {
-    const applied = await this.#commit(transition, { ...options, owner: this.owner, lease: "while due" })
+    const applied = await this.#commit(transition, this.owner, options.confirm)
     if (applied.kind === "applied") return { outcome: applied.outcome }
     if (applied.kind === "not owner") throw this.#leaseLost()
     throw applied.error
@@ -89,7 +89,7 @@ export class RedisHeld implements Held {
   async deliver<O>(transition: Transition<O>): Promise<O> {
     let owned = true
     for (;;) {
-      const applied = await this.#commit(transition, owned ? { owner: this.owner, lease: "while due" } : {})
+      const applied = await this.#commit(transition, owned ? this.owner : "")
       if (applied.kind === "applied") return applied.outcome
       if (applied.kind === "not owner") owned = false
       else {
@@ -102,16 +102,20 @@ export class RedisHeld implements Held {
     }
   }
 
-  async #commit<O>(transition: Transition<O>, options: ApplyOptions): Promise<Applied<O>> {
+  /** `owner`: empty once the lease is lost. */
+  async #commit<O>(transition: Transition<O>, owner: string, confirm = false): Promise<Applied<O>> {
     const { store, id } = this.#options
     const known = { run: this.#run, revision: this.#revision, now: this.#now, seenAt: this.#seenAt }
     const applied = await store.apply(id, (run, now) => transition(mustBe(run, id), now), {
-      ...options,
+      owner,
+      lease: "while due",
       known,
       wantLog: "for model",
+      confirm,
     })
     if (applied.kind === "applied") {
-      this.#saw({ ...applied, run: mustBe(applied.run, id) })
+      const { revision, now, seenAt } = applied
+      this.#saw({ run: mustBe(applied.run, id), revision, now, seenAt })
       if (applied.log.length > 0 && applied.revision === this.#revision) this.#transcript = applied.log
       this.#released ||= applied.released
     }
