@@ -107,6 +107,11 @@ export function commitArgs(commit: Commit): string[] {
   const facts = commit.outbox ? step.facts.map((fact) => JSON.stringify(fact)) : []
   const index = indexChanges(commit.before, step.run)
   const slots = step.slots.flatMap(({ name, data }) => [name, data])
+  const groups = [fields, step.drop, entries, facts, index.set, index.leave, slots, commit.want]
+  const { revision, token, lease } = commit
+  const shows = step.show === "" ? 0 : 1
+  const times = `${scoreOf(commit.notAfter)} ${lease.what || "-"} ${lease.ms} ${scoreOf(wakeAt(step.run))}`
+  const how = `${revision} ${token} ${times} ${shows} ${commit.wantLog ? 1 : 0}`
   return [
     keys.run + id,
     keys.log + id,
@@ -116,32 +121,11 @@ export function commitArgs(commit: Commit): string[] {
     keys.outbox,
     keys.index,
     id,
-    String(commit.revision),
-    commit.token,
-    scoreOf(commit.notAfter),
     commit.lease.owner,
-    commit.lease.what,
-    scoreOf(wakeAt(step.run)),
-    step.show === "" ? "" : "1",
-    commit.wantLog ? "1" : "",
-    String(fields.length),
-    String(step.drop.length),
-    String(entries.length),
-    String(facts.length),
-    String(index.set.length),
-    String(index.leave.length),
-    String(slots.length),
-    String(commit.want.length),
     `${step.run.format} ${String(needsOf(step.run))}`,
-    String(commit.lease.ms),
-    ...fields,
-    ...step.drop,
-    ...entries,
-    ...facts,
-    ...index.set,
-    ...index.leave,
-    ...slots,
-    ...commit.want,
+    // One argument of many words costs less than many arguments.
+    `${how} ${groups.map((group) => group.length).join(" ")}`,
+    ...([] as string[]).concat(...groups),
   ]
 }
 

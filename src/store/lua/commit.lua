@@ -7,21 +7,20 @@
 -- KEYS 1 run (hash)   2 log (list)   3 show (hash)   4 agenda (zset)
 --      5 show agenda of the class given (zset)   6 outbox (stream)   7 index (what comes before an index' name)
 --
--- ARGV  1 run id
---       2 revision that is replaced; 0 creates the run
---       3 token of this commit: the same when it is sent again
---       4 not after, ms by this server's clock; 0 is no limit
---       5 owner of the lease, or '' for everybody else
---       6 'keep' or 'release' the lease, or '' without an owner; 'take' it if nobody's stands, as a claim would
---       7 score for the agenda: when the run next needs a worker, 0 for now
---       8 '1' puts the run on the show agenda
---       9 '1' returns the transcript
---      10.. counts of arguments: 10 fields to set (field, value) · 11 fields to delete · 12 transcript entries (kind, text: '='
---           is the entry itself, '@' the field that is moved there) · 13 facts for the outbox ·
---           14 indexes to set (name, score) · 15 indexes to leave · 16 slots (name, data) · 17 fields to return
---      18 format of the state and what is needed next, as `head` ends
---      19 length of the lease that is taken, ms
---      20.. the arguments counted, in that order
+-- ARGV 1 run id
+--      2 owner of the lease, or '' for everybody else
+--      3 format of the state and what is needed next, as `head` ends
+--      4 with blanks between: revision that is replaced, 0 creates the run
+--        token of this commit: the same when it is sent again
+--        not after, ms by this server's clock; 0 is no limit
+--        'keep' or 'release' the lease, or '-' without an owner; 'take' it if nobody's stands, as a claim would
+--        length of the lease that is taken, ms
+--        score for the agenda: when the run next needs a worker, 0 for now
+--        1 puts the run on the show agenda   1 returns the transcript
+--        counts of the arguments that follow: fields to set (field, value), fields to delete, transcript entries (kind,
+--        text: '=' is the entry itself, '@' the field that is moved there), facts for the outbox, indexes to set (name,
+--        score), indexes to leave, slots (name, data), fields to return
+--      5.. the arguments counted, in that order
 --
 -- Returns {'done' | 'yours', now, revision, fields returned, transcript, 1 when the lease was taken with it}: stored now, or
 --         stored before under this token
@@ -32,39 +31,41 @@ local run = KEYS[1]
 local id = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local expected = tonumber(ARGV[2])
-local owner = ARGV[5]
-local takes = ARGV[6] == 'take'
+local owner = ARGV[2]
+local plan = {}
+for word in string.gmatch(ARGV[4], '%S+') do plan[#plan + 1] = word end
+local token, lease, wake = plan[2], plan[4], plan[6]
+local expected = tonumber(plan[1])
+local takes = lease == 'take'
 local have = redis.call('HMGET', run, 'head', 'owner', 'until')
-local rev, token = string.match(have[1] or '0', '^(%d+) ?(%S*)')
+local rev, last = string.match(have[1] or '0', '^(%d+) ?(%S*)')
 rev = tonumber(rev)
 
 local function reply(word, taken)
   local wanted, log = {}, {}
-  local count = tonumber(ARGV[17])
+  local count = tonumber(plan[16])
   if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
-  if ARGV[9] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
+  if plan[8] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
   return {word, now, expected + 1, wanted, log, taken and 1 or 0}
 end
 
-if token == ARGV[3] then return reply('yours', takes and redis.call('HGET', run, 'claim') == token) end
+if last == token then return reply('yours', takes and redis.call('HGET', run, 'claim') == token) end
 if owner ~= '' and not takes and have[2] ~= owner then return {'not owner', now} end
 if rev ~= expected then return {'conflict', now, rev, redis.call('HGET', run, 'state')} end
-local limit = tonumber(ARGV[4])
+local limit = tonumber(plan[3])
 if limit > 0 and now > limit then return {'late', now} end
 
 -- Where each group of arguments begins; the last are the fields to return.
 local first = {}
-local at = 20
-for group = 10, 17 do
+local at = 5
+for group = 1, 8 do
   first[group] = at
-  at = at + tonumber(ARGV[group])
+  at = at + tonumber(plan[group + 8])
 end
-first[18] = at
 
 local entries, gone = {}, {}
-for i = first[11], first[12] - 1 do gone[#gone + 1] = ARGV[i] end
-for i = first[12], first[13] - 1, 2 do
+for i = first[2], first[3] - 1 do gone[#gone + 1] = ARGV[i] end
+for i = first[3], first[4] - 1, 2 do
   local text = ARGV[i + 1]
   if ARGV[i] == '@' then
     gone[#gone + 1] = text
@@ -84,28 +85,28 @@ local function each(command, key, list, from, to)
   end
 end
 
-local leased = ARGV[6] == 'keep' or ((owner == '' or takes) and have[2] and tonumber(have[3]) > now)
-local head = math.min(first[11] - 1, first[10] + 999)
-local line = string.format('%d %s %.0f %s', expected + 1, ARGV[3], now, ARGV[18])
+local leased = lease == 'keep' or ((owner == '' or takes) and have[2] and tonumber(have[3]) > now)
+local head = math.min(first[2] - 1, first[1] + 999)
+local line = string.format('%d %s %.0f %s', expected + 1, token, now, ARGV[3])
 if leased then
-  redis.call('HSET', run, 'head', line, 'wake', ARGV[7], unpack(ARGV, first[10], head))
+  redis.call('HSET', run, 'head', line, 'wake', wake, unpack(ARGV, first[1], head))
 elseif takes then
-  local ends = now + tonumber(ARGV[19])
-  redis.call('HSET', run, 'head', line, 'owner', owner, 'until', ends, 'claim', ARGV[3], unpack(ARGV, first[10], head))
+  local ends = now + tonumber(plan[5])
+  redis.call('HSET', run, 'head', line, 'owner', owner, 'until', ends, 'claim', token, unpack(ARGV, first[1], head))
   redis.call('ZADD', KEYS[4], ends, id)
 else
-  redis.call('HSET', run, 'head', line, unpack(ARGV, first[10], head))
-  redis.call('ZADD', KEYS[4], ARGV[7] == '0' and now or ARGV[7], id)
+  redis.call('HSET', run, 'head', line, unpack(ARGV, first[1], head))
+  redis.call('ZADD', KEYS[4], wake == '0' and now or wake, id)
 end
-each('HSET', run, ARGV, head + 1, first[11] - 1)
-if ARGV[6] == 'release' then
+each('HSET', run, ARGV, head + 1, first[2] - 1)
+if lease == 'release' then
   for _, field in ipairs({'owner', 'until', 'wake', 'claim'}) do gone[#gone + 1] = field end
 end
 each('HDEL', run, gone, 1, #gone)
 each('RPUSH', KEYS[2], entries, 1, #entries)
-for i = first[13], first[14] - 1 do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
-for i = first[14], first[15] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
-for i = first[15], first[16] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
-for i = first[16], first[17] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
-if ARGV[8] == '1' then redis.call('ZADD', KEYS[5], now, id) end
+for i = first[4], first[5] - 1 do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
+for i = first[5], first[6] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
+for i = first[6], first[7] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
+for i = first[7], first[8] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
+if plan[7] == '1' then redis.call('ZADD', KEYS[5], now, id) end
 return reply('done', takes and not leased)
