@@ -34,12 +34,13 @@ export interface Made {
 /** `said`: what came of the person's last press. Throws when it can't be read. */
 export async function homeOf(front: Front, person: Person, pages: Pages, said?: string): Promise<Made> {
   const concern = await concernOf(front, person)
-  const [waiting, mine, decided, grants, quiet] = await Promise.all([
+  const [waiting, mine, decided, grants, quiet, paused] = await Promise.all([
     waitingFor(front, concern),
     runsOf(front, concern),
     decidedBy(front, concern),
     grantsFor(front, concern),
     front.store.quiet(),
+    front.store.pause.read(),
   ])
   const shown = {
     waiting: pageOf(waiting, pages.waiting),
@@ -72,6 +73,7 @@ export async function homeOf(front: Front, person: Person, pages: Pages, said?: 
     },
     said,
     caution: concern.unsure ? UNSURE : undefined,
+    paused: paused !== undefined,
     quiet: quiet.has(concern.who.person.user),
     command: front.command,
   })

@@ -183,6 +183,17 @@ describe("the home", () => {
     expect(ids.filter((id) => id.includes("details"))).toHaveLength(2)
   })
 
+  test("while Countersign is paused nothing can be approved there, and that is said", async () => {
+    const it = await rig({ app: { homes: HOMES } })
+    await it.ask(await it.start(), { tool: "deploy" })
+    await it.store.pause.begin({ by: "somebody", at: 1 })
+    await open(it, ADA)
+    await homeOf(it, ADA, "Countersign is paused: nothing starts and nothing can be approved.")
+    const ids: string[] = JSON.stringify(viewOf(it, ADA).blocks).match(/"action_id":"[a-z:-]+"/g) ?? []
+    expect(ids).not.toContain('"action_id":"approve"')
+    expect(ids).toContain('"action_id":"decline"')
+  })
+
   test("with a quorum, whoever has approved is not waited for any more, and sees how many are missing", async () => {
     const it = await rig({ app: { homes: HOMES } })
     await it.ask(await it.start(), { tool: "deploy", rule: { quorum: 2 } })

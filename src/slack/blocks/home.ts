@@ -7,6 +7,7 @@ import { grantRef } from "../../core/grant.ts"
 import { ruleOf, type Ask } from "../../core/run.ts"
 import { buttons } from "./buttons.ts"
 import type { CardView } from "./card.ts"
+import { risk } from "./glance.ts"
 import { PRESS, withReason } from "./intent.ts"
 import { entry, grantWords, linkTo, missing, titleOf, type Inline, type Listed, type ListedGrant } from "./lists.ts"
 import { material, type Part } from "./material.ts"
@@ -65,6 +66,8 @@ export interface Home {
   /** What came of the reader's last press. */
   said?: string | undefined
   caution?: string | undefined
+  /** Nothing may be approved at the moment. */
+  paused: boolean
   /** Whether the reader wants no pings. */
   quiet: boolean
   /** With its slash. */
@@ -79,8 +82,13 @@ export function home(view: Home): HomeView {
   const blocks: KnownBlock[] = [
     ...(said === undefined ? [] : [rich(section(bold(visible(said))))]),
     ...(caution === undefined ? [] : [rich(section(words(caution, { italic: true })))]),
+    ...(view.paused ? [plain(PAUSED)] : []),
     header(titled("Waiting for me", waiting)),
-    ...(waiting.total === 0 ? [plain("Nothing waits for you.")] : waiting.items.flatMap(waitingBlocks)),
+    ...(waiting.total === 0 ? [plain("Nothing waits for you.")] : []),
+    ...waiting.items.flatMap((item, index) => [
+      ...(index === 0 ? [] : [{ type: "divider" } as const]),
+      ...waitingBlocks(item, index, view.paused),
+    ]),
     ...pager("waiting", waiting),
     header(titled("My runs", mine)),
     mine.total === 0
@@ -99,6 +107,8 @@ export function home(view: Home): HomeView {
   const pages: Pages = { waiting: waiting.page, mine: mine.page, decided: decided.page, grants: grants.page }
   return { type: "home", private_metadata: JSON.stringify(pages), blocks }
 }
+
+const PAUSED = "Countersign is paused: nothing starts and nothing can be approved. Deadlines go on."
 
 /** What is shown when nothing of it could be read. */
 export const homeSaying = (sentence: string): HomeView => ({ type: "home", blocks: [plain(sentence)] })
@@ -136,9 +146,10 @@ const TITLES: Record<ListName, string> = {
 /** The most that a part of what is asked may cost to stand here whole. */
 const ROOM = 1500
 
-function waitingBlocks({ card, link }: WaitingItem, index: number): KnownBlock[] {
+function waitingBlocks({ card, link }: WaitingItem, index: number, paused: boolean): KnownBlock[] {
   const { run, ask, request } = card
-  const parts = material({ ...card, argsPosted: false, mention: false })
+  const view: CardView = { ...card, argsPosted: false, mention: false, paused }
+  const parts = material(view)
   const blocker = blockerOf(parts)
   const hint = blocker === undefined ? [] : [section(words(`${blocker} `, { italic: true }))]
   return [
@@ -150,7 +161,8 @@ function waitingBlocks({ card, link }: WaitingItem, index: number): KnownBlock[]
       section("Decide by ", until(ask), ...missing(ask), ...edited(ask)),
       section(code(run.id), ...linkTo(link, "open the card")),
     ),
-    ...pressable(card, parts, blocker !== undefined, index),
+    ...risk(view),
+    ...pressable(view, parts, blocker !== undefined, index),
   ]
 }
 
@@ -193,8 +205,8 @@ const REFUSING: readonly string[] = [
 ]
 
 /** The card's own buttons. What is masked is shown on the card alone: here is no place for one person's eyes. */
-function pressable(card: WaitingItem["card"], parts: readonly Part[], blocked: boolean, index: number): KnownBlock[] {
-  const all = buttons({ ...card, argsPosted: !blocked, mention: false }, parts)
+function pressable(view: CardView, parts: readonly Part[], blocked: boolean, index: number): KnownBlock[] {
+  const all = buttons({ ...view, argsPosted: !blocked }, parts)
   return all.flatMap((block): KnownBlock[] => {
     if (block.type !== "actions") return []
     const kept = block.elements.filter(
