@@ -5,6 +5,7 @@
  * by itself. Each command loads what it needs: whoever asks for help doesn't wait for Bolt.
  */
 import { readFileSync } from "node:fs"
+import { userInfo } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import type { Report } from "./check.ts"
@@ -16,6 +17,7 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
                                 --live: have Slack validate one message of every kind
   countersign policy test --tool NAME [--args JSON] [--user U…]
                                 say which rule a call falls under and why, who decides, and what that person may do
+  countersign pause | resume    nothing starts and no call begins, on all processes, until it is resumed
   countersign sandbox [--port N]
                                 try it on this machine, without Slack, model key or Redis (N: the page's port, 3333)
   countersign --help, --version
@@ -28,6 +30,8 @@ const COMMANDS: Record<string, Command> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
   policy: { next: "test", run: policyTest, takes: ["tool", "args", "user"] },
+  pause: { run: () => pauseAll(true), takes: [] },
+  resume: { run: () => pauseAll(false), takes: [] },
   sandbox: { run: sandbox, takes: ["port"] },
 }
 
@@ -129,6 +133,34 @@ async function policyTest({ tool, args = "{}", user }: Given): Promise<void> {
   if (told.ok) return say(told.lines.join("\n"))
   complain(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
   process.exitCode = 2
+}
+
+async function pauseAll(pausing: boolean): Promise<void> {
+  const [{ readConfig }, { Store }, { BELIEVED }] = await Promise.all([
+    import("./config.ts"),
+    import("./store/store.ts"),
+    import("./store/pause.ts"),
+  ])
+  const reading = readConfig(process.env)
+  if (!reading.ok) {
+    complain(`That can't be done: ${counted(reading.faults.length, "fault")}.${listed(reading.faults)}`)
+    process.exitCode = 2
+    return
+  }
+  const { url, prefix, shards } = reading.config.redis
+  const store = await Store.open({ url, prefix, shards, confirm: 0, outbox: false })
+  try {
+    const isPaused = (await store.pause.read()) !== undefined
+    if (isPaused === pausing) return say(pausing ? "It is paused already." : "It is not paused.")
+    if (pausing) await store.pause.begin({ by: `the command line (${userInfo().username})`, at: await store.now() })
+    else await store.pause.end()
+    await store.pause.showAll()
+    // Until then a process may still begin something by what it knew before.
+    if (pausing) await new Promise((resolve) => setTimeout(resolve, BELIEVED))
+  } finally {
+    await store.close()
+  }
+  say(pausing ? "Paused: nothing new starts and no call begins. What was running goes on." : "Resumed.")
 }
 
 async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_PORT }: Given): Promise<void> {

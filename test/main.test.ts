@@ -268,3 +268,16 @@ test("the program's version is the package's", async () => {
   const { version } = JSON.parse(readFileSync(path("../package.json"), "utf8")) as { version: string }
   expect((await run(["--version"])).out).toBe(`${version}\n`)
 })
+
+describe("pause and resume", () => {
+  test("hold up everything and let it go on, from the command line", async () => {
+    const { env } = await setUp()
+    expect(await run(["pause"], env)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Paused: nothing new starts/),
+    })
+    expect(await run(["pause"], env)).toMatchObject({ code: 0, out: "It is paused already.\n" })
+    expect(await run(["resume"], env)).toMatchObject({ code: 0, out: "Resumed.\n" })
+    expect(await run(["resume"], env)).toMatchObject({ code: 0, out: "It is not paused.\n" })
+  })
+})

@@ -161,6 +161,10 @@ export function mayRevoke(
   )
 }
 
+/** Whether the person may pause everything, and end a pause. */
+export const mayPause = (admins: readonly Principal[], who: Who): Right =>
+  both(standing(who), () => listed(admins, who))
+
 /** Whether the person may know that the run exists: as for cancelling, or as a member of its channel. */
 export function maySee(people: readonly Principal[], requester: Person, channel: string, who: Who): boolean {
   return mayCancel([...people, channel], requester, who).ok

@@ -19,6 +19,8 @@ export type Outcome =
   | { kind: "settled"; ask: Ask }
   | { kind: "changed"; ask: Ask }
   | { kind: "denied"; ask: Ask; why: Denial }
+  /** Nothing may be approved just now. */
+  | { kind: "paused"; ask: Ask }
   | { kind: "choice missing"; ask: Ask }
   /** The rule wants to know why. */
   | { kind: "reason missing"; ask: Ask }
@@ -43,6 +45,8 @@ export interface Attempted {
   args?: Record<string, unknown>
   /** With a yes: the like of it may run unasked in this run for the rule's while; what that covers, by `markOf`. */
   grant?: string
+  /** Countersign is paused: a no counts, and so does what has happened already; a yes would age. */
+  paused?: boolean
   who: Who
   /** Those who said yes before, as they are known now: who may no longer decide counts no more. */
   voters?: readonly Who[]
@@ -57,6 +61,7 @@ function judged(run: Run, tried: Attempted, ask: Ask): Outcome | undefined {
   const why = deniedTo(run, ask, tried.who, tried.ok)
   if (why !== undefined) return { kind: "denied", ask, why }
   if (ask.version !== tried.version) return { kind: "changed", ask }
+  if (tried.paused && tried.ok && tried.choice !== "done") return { kind: "paused", ask }
   if (ask.from === "doubt" && tried.ok && tried.choice === undefined) return { kind: "choice missing", ask }
   if (tried.grant !== undefined && !offersGrant(ask, tried)) return { kind: "not offered", ask }
   return lacksReason(ask, tried) ? { kind: "reason missing", ask } : undefined

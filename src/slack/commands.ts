@@ -16,6 +16,7 @@ import { cancelRun } from "./cancel.ts"
 import { findGrant, findRun } from "./find-run.ts"
 import { rightOf, tell, type Front, type Way } from "./front.ts"
 import { revokeGrant } from "./grants.ts"
+import { pauseOrResume } from "./pause.ts"
 import { failed, inTime, ofCommand, unapplied, type Ack } from "./replies.ts"
 import { choicesFor, grantChoices, grantsListFor, listFor, runFor } from "./show-run.ts"
 import { whyOf } from "./why.ts"
@@ -77,6 +78,9 @@ async function answerTo(front: Front, command: Command, typed: Typed): Promise<M
       const said = await start(front, command.prompt, typed)
       return said ? [note(words(ofCommand(said)))] : []
     }
+    case "pause":
+    case "resume":
+      return [note(words(await pauseOrResume(front, command.kind, typed.person)))]
     case "revoke":
       return [await revoked(front, command.grant, typed)]
     default:
@@ -129,6 +133,8 @@ async function start(
     )
     return { about: "start", why: right.why }
   }
+  const paused = await store.pause.read()
+  if (paused) return { about: "start in a pause", ...paused }
   // From the team that the command names, which a redelivery names again, whatever the directory says by then.
   const id = runIdOf(person.team, trigger, store.shards)
   const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")

@@ -101,12 +101,14 @@ async function trial(
   { loaded, ask }: Found,
 ): Promise<Attempted | undefined> {
   const { run } = loaded
-  const [who, voters, texts] = await Promise.all([
+  const [who, voters, texts, paused] = await Promise.all([
     whoDecides(front, run, ask, person, saying.ok),
     saying.ok ? votersOf(front, run, ask) : [],
     saying.ok ? textsOf(front, run.id, ask) : undefined,
+    saying.ok ? front.store.pause.read() : undefined,
   ])
   if (!texts) return attempted(saying, who, voters)
+  if (paused) return { ...attempted(saying, who, voters), paused: true }
   if (!isAnswer(ask, texts.request, saying.data)) return undefined
   const grant = saying.grant === true ? markOf(front, ask, texts.args) : {}
   return grant && { ...attempted(saying, who, voters), ...grant, ...editedArgs(ask, texts.args) }

@@ -6,6 +6,9 @@ import { isRecord } from "../core/json.ts"
 import type { Connection } from "./connection.ts"
 import type { Shard } from "./keys.ts"
 
+/** How long a look at it is believed, ms: two pulses, and what one may take. Older knowledge counts as a pause. */
+export const BELIEVED = 3000
+
 export interface Paused {
   /** Who said it, in words: somebody's name, or the command line. */
   by: string

@@ -3,10 +3,7 @@
  * begins by old knowledge. It looks at nothing itself.
  */
 
-/** How long a look is believed, ms: two pulses, and what one may take. */
-const BELIEVED = 3000
-/** How long after a pause was stored no process begins anything any more, ms. */
-export const SURELY_PAUSED = BELIEVED + 500
+import { BELIEVED } from "../store/pause.ts"
 
 export class Watch {
   #paused = false

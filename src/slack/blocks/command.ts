@@ -3,7 +3,7 @@
  */
 
 export type Command =
-  | { kind: "help" | "list" | "grants" }
+  | { kind: "help" | "list" | "grants" | "pause" | "resume" }
   /** `run` and `grant` are empty when none was named. */
   | { kind: "cancel" | "show" | "why"; run: string }
   | { kind: "revoke"; grant: string }
@@ -31,6 +31,8 @@ function commandNamed(word: string, rest: string | undefined): Command | undefin
     case "help":
     case "list":
     case "grants":
+    case "pause":
+    case "resume":
       return rest === undefined ? { kind: word } : undefined
     case "cancel":
       return { kind: word, run: id }

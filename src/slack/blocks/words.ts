@@ -21,6 +21,10 @@ export type Said =
   | { about: "revoke"; outcome: RevokeOutcome; ref: string }
   /** Refused at the door of a command, or of looking at masked values. */
   | { about: "start" | "reveal" | "sign in"; why: Denial }
+  /** Of everything: by somebody who may or may not, and when it is so already, since when. */
+  | { about: "pause" | "resume"; outcome: PauseOutcome }
+  /** Nothing new starts: who said so, and when. */
+  | { about: "start in a pause"; by: string; at: number }
   | { about: "edit"; outcome: EditOutcome }
   /** Args that the tool can't take, an answer that can't be asked for, a change that can't be made here: why, as a clause. */
   | { about: "unfit args" | "unanswerable" | "uneditable"; why: string }
@@ -50,6 +54,12 @@ export type Said =
   | { about: "channel"; error: string }
   | { about: "no id" }
 
+/** done: from now on · before: it was so already; `by` is whoever paused, and undefined where nothing is paused. */
+export type PauseOutcome =
+  | { kind: "done" }
+  | { kind: "before"; by?: string; at?: number }
+  | { kind: "denied"; why: Denial }
+
 type OfKind<K extends Said["about"]> = Extract<Said, { about: K }>
 type Plain = keyof typeof PLAIN
 /** What says more than its kind does. */
@@ -67,6 +77,10 @@ const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
   cancel: ({ outcome }) => cancelling(outcome),
   revoke: ({ outcome, ref }) => revoking(outcome, ref),
   edit: ({ outcome }) => edited(outcome),
+  pause: ({ outcome }) => pausing(outcome),
+  resume: ({ outcome }) => resuming(outcome),
+  "start in a pause": ({ by, at }) =>
+    `Not started. Countersign is paused${since(by, at)}: nothing new starts until it is resumed.`,
   start: ({ why }) => `Not started. ${denied(why, "start runs")}`,
   reveal: ({ why }) => `Not shown. ${denied(why, "see the masked values")}`,
   "sign in": ({ why }) =>
@@ -112,6 +126,8 @@ const DECISION: { [K in Outcome["kind"]]: (outcome: DecisionOf<K>) => string } =
   denied: ({ why }) => `Not recorded. ${denied(why, "decide this")}`,
   voted: ({ ask, missing }) => `Recorded: your yes to ${toolOf(ask)}. ${stillMissing(missing)}`,
   "voted before": ({ ask, missing }) => `You have approved ${toolOf(ask)} already. ${stillMissing(missing)}`,
+  paused: () =>
+    "Not recorded: Countersign is paused, so nothing can be approved. The card still waits, and its deadline goes on.",
   "choice missing": () => "Not recorded: please say whether it was done or is to run again.",
   "reason missing": () => "Not recorded: please say why. The rule for this wants a reason.",
   "not offered": () => "Not recorded: this request doesn't offer that. Please use the buttons on its card.",
@@ -191,6 +207,31 @@ function revoking(outcome: RevokeOutcome, ref: string): string {
       return `Not taken back. ${denied(outcome.why, "take back this grant")}`
     case "unknown":
       return NO_GRANT
+  }
+}
+
+const since = (by: string, at: number): string =>
+  at > 0 ? ` by ${clip(oneLine(by), 100)} since ${utc(at)}` : ` by ${clip(oneLine(by), 100)}`
+
+function pausing(outcome: PauseOutcome): string {
+  switch (outcome.kind) {
+    case "done":
+      return "Paused: nothing new starts, no call begins and nothing can be approved, whichever process it is on. What was running goes on, deadlines too."
+    case "before":
+      return `It is paused already${since(outcome.by ?? "somebody", outcome.at ?? 0)}.`
+    case "denied":
+      return `Not paused. ${denied(outcome.why, "pause Countersign")}`
+  }
+}
+
+function resuming(outcome: PauseOutcome): string {
+  switch (outcome.kind) {
+    case "done":
+      return "Resumed: runs go on where they stopped, and cards can be approved again."
+    case "before":
+      return "Nothing to resume: Countersign is not paused."
+    case "denied":
+      return `Not resumed. ${denied(outcome.why, "resume Countersign")}`
   }
 }
 
