@@ -12,6 +12,7 @@ import { Names } from "./show/names.ts"
 import { Pace, type Rate } from "./show/pace.ts"
 import { readSlots } from "./show/record.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
+import type { Around } from "./show/wanted.ts"
 
 export interface ShowOptions {
   store: Store
@@ -25,6 +26,8 @@ export interface ShowOptions {
   /** A tool's input schema: whether there is a form for changing its args. */
   schemaOf?: (tool: string) => Record<string, unknown> | undefined
   rates?: Readonly<Record<string, Rate>>
+  /** ms that a run has to come to its end before whoever asked for it is told of what was refused in it. */
+  tellAfter?: number
 }
 
 export interface Show {
@@ -54,6 +57,7 @@ const LEASE = CALL_TIMEOUT + 2000
 /** Runs that are served at once; changes of what stands may take only some of the places. */
 const AT_ONCE = 6
 const REST_AT_ONCE = 3
+const TELL_AFTER = 10_000
 /** Nobody else takes a run that is being served for so long, ms. */
 const SERVING = LEASE
 
@@ -80,8 +84,7 @@ class ShardShow {
   readonly #desk: Desk
   readonly #pace: Pace
   readonly #names: Names
-  readonly #command: string
-  readonly #schemaOf: ShowOptions["schemaOf"]
+  readonly #around: Pick<Around, "command" | "schemaOf" | "tellAfter">
   /** Runs being served, and whether they fell due again meanwhile. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
@@ -102,8 +105,7 @@ class ShardShow {
     this.#owner = owner
     this.#pace = new Pace(store, options.rates)
     this.#names = new Names(client)
-    this.#command = command
-    this.#schemaOf = options.schemaOf
+    this.#around = { command, schemaOf: options.schemaOf, tellAfter: options.tellAfter ?? TELL_AFTER }
     const hold = async (key: string, ms: number): Promise<void> => {
       this.#turns.delete(key)
       await this.#pace.hold(key, ms, await store.now())
@@ -237,7 +239,7 @@ class ShardShow {
     const names = await this.#names.of(namedIn(run))
     // Not as of the last pulse: whoever pauses has every run shown anew at once.
     const paused = run.ended ? false : (await this.#store.pause.read()) !== undefined
-    const around = { names, command: this.#command, paused, quiet: new Set<string>(), schemaOf: this.#schemaOf }
+    const around = { ...this.#around, names, paused, quiet: new Set<string>() }
     const found = missing({ run, slots, texts, around })
     // Who opted out is looked up only where somebody would be pinged.
     const quiet = found.pings.length === 0 ? around.quiet : await this.#store.quiet()
@@ -261,7 +263,7 @@ class ShardShow {
   /** When an act may be done; what may be done now has taken its turn. */
   async #possible(seen: Seen, act: Act, lane: Due["class"]): Promise<Possible> {
     const key = paceKey(act)
-    const after = "slot" in act ? (act.slot.sent.after ?? 0) : 0
+    const after = notBefore(act)
     // What brings up to date leaves its place to cards; it comes back in its own class.
     const crowded = act.lane === "rest" && lane === "cards" && this.#restServed >= REST_AT_ONCE
     if (after > seen.now || crowded) return { act, key, at: after, paced: false, crowded }
@@ -307,6 +309,9 @@ const namedIn = (run: Run): string[] => [
     }),
   ),
 ]
+
+const notBefore = (act: Act): number =>
+  Math.max("slot" in act ? (act.slot.sent.after ?? 0) : 0, act.do === "post" ? act.notBefore : 0)
 
 /** Waits of a second and more are the tick's matter. */
 const soon = (ms: number): number => (ms < 1000 ? Math.max(ms, 1) : Infinity)

@@ -5,6 +5,7 @@ import { edit } from "../../src/core/edit.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import { remind } from "../../src/core/remind.ts"
 import { step } from "../../src/core/run.ts"
+import { decided } from "../../src/core/turn.ts"
 import { ADA, APPROVALS, GRACE, LEADS, LEADS_ROOM, LENA, NO_BOT, OPS, ROBIN, SRE } from "../../src/sandbox/seed.ts"
 import { cardPressed } from "../../src/slack/show/record.ts"
 import { ADA_PERSON, buttonsOf, rig, type Rig } from "./show.rig.ts"
@@ -344,6 +345,18 @@ describe("whoever asked for a run", () => {
     expect(textOf(bot.messages(OPS, "Ada (U0APP1) declined"))).toContain('"text":"Too `early`, <!channel>"')
     expect(bot.messages(OPS, "Nobody answered in time about")).toHaveLength(1)
     expect(pingsOf(bot, ROBIN)).toHaveLength(2)
+  })
+
+  test("is told of a refusal by the end alone, where that comes soon after", async () => {
+    const bot = await rig({ show: { tellAfter: 60_000 } })
+    const [id, request] = await asked(bot, {})
+    await bot.decide(id, request, false)
+    await bot.cancel(id)
+    await bot.change(id, (run, now) => decided(run, "1.1", { message: "{}", isError: true, outcome: "declined" }, now))
+    await bot.settled(id)
+    expect(bot.messages(OPS, "declined restart")).toEqual([])
+    expect(pingsOf(bot, ROBIN)).toHaveLength(1)
+    expect(bot.cards().map(buttonsOf)).toEqual([[]])
   })
 
   test("is pinged in the thread by what only they can answer", async () => {

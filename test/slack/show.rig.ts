@@ -88,6 +88,7 @@ export async function rig(
       log: { info: say("info"), warn: say("warn"), error: say("error") },
       owner: randomUUID(),
       rates: RATES,
+      tellAfter: 0,
       ...options.show,
       ...more,
     })
@@ -223,7 +224,11 @@ export async function rig(
             now,
           ).step,
       ),
-    expire: (id) => change(id, (before) => expire(before, Number.MAX_SAFE_INTEGER - 1)),
+    expire: (id) =>
+      change(id, (before, now) => {
+        const asks = before.asks.map((ask) => (ask.settled ? ask : { ...ask, expiresAt: now }))
+        return expire({ ...before, asks }, now)
+      }),
     cancel: (id) =>
       change(id, (before, now) => cancelled(before, { by: ROBIN_PERSON, via: "click", cause: randomUUID() }, now)),
     async settled(id, timeout = 15_000) {

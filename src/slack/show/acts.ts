@@ -16,7 +16,16 @@ export { archivedTexts }
 
 /** One thing that is missing: a message, a change of one, the end of one, a word to a person, its address, or a mark in the run. */
 export type Act =
-  | { do: "post"; lane: Lane; slot: Slot; content: Message; hash: string; to: Target; spared: readonly string[] }
+  | {
+      do: "post"
+      lane: Lane
+      slot: Slot
+      content: Message
+      hash: string
+      to: Target
+      spared: readonly string[]
+      notBefore: number
+    }
   | { do: "update"; lane: Lane; slot: Slot; copy: Copy; content: Message; hash: string }
   | { do: "remove"; lane: Lane; slot: Slot; copy: Copy }
   | { do: "tell"; lane: Lane; slot: Slot; word: Word }
@@ -126,7 +135,7 @@ function nextOf(wanted: readonly Wanted[]): Wanted[] {
   return next ? [next] : []
 }
 
-const postOf = ({ slot, lane, content, to, spared = [] }: Wanted): Act => ({
+const postOf = ({ slot, lane, content, to, spared = [], notBefore = 0 }: Wanted): Act => ({
   do: "post",
   lane,
   slot,
@@ -134,6 +143,7 @@ const postOf = ({ slot, lane, content, to, spared = [] }: Wanted): Act => ({
   hash: hashOf(content),
   to,
   spared,
+  notBefore,
 })
 
 function updates({ slot, content, changes, urgent }: Wanted): Act[] {

@@ -195,12 +195,14 @@ const isRefused = ({ requester }: Run, { settled }: Ask, how: string): boolean =
   settled?.ok === false && settled.reason === how && settled.by?.user !== requester.user
 
 export function refusedOnes(scene: Scene, shown: readonly Shown[]): Wanted[] {
-  const { run, texts } = scene
+  const { run, texts, around } = scene
   return refusals(scene, shown).map(({ name, how, asks }) => {
     const notes = new Map(asks.map((ask) => [ask.id, noteOf(texts.get(`answer:${ask.id}`))] as const).filter(isGiven))
     const pings = [run.requester.user]
     const content: Notice["content"] = (to) => refusedCalls(how, asks, notes, to)
-    return noticeWanted(scene, { name, lane: "rest", place: THREAD, pings, content })
+    const wanted = noticeWanted(scene, { name, lane: "rest", place: THREAD, pings, content })
+    const first = Math.min(...asks.map(({ settled }) => settled?.at ?? Infinity))
+    return { ...wanted, notBefore: first + around.tellAfter }
   })
 }
 

@@ -20,6 +20,8 @@ export interface Around {
   quiet: ReadonlySet<string>
   /** The command, with its slash. */
   command: string
+  /** ms after which whoever asked for a run is told of what was refused, if the run is not over by then: its end tells it too. */
+  tellAfter: number
   /** Nothing may be approved or started at the moment. */
   paused: boolean
   /** A tool's input schema, where tools are known. */
@@ -53,6 +55,8 @@ export interface Wanted {
   pings?: readonly string[]
   /** Those of them who opted out. */
   spared?: readonly string[]
+  /** It is not posted before this, ms. */
+  notBefore?: number
   /** People wait for its next change. */
   urgent?: boolean
 }
