@@ -65,7 +65,7 @@ describe("what is typed", () => {
     [["--help"], 0, { out: /^Countersign parks agent runs.*countersign check \[--live\]/s }],
     [["--version"], 0, { out: /^\d+\.\d+\.\d+\n$/ }],
     [[], 2, { err: /^What shall it do\?\n\nCountersign parks/ }],
-    [["pause"], 2, { err: /^There is no command "pause"\.\n\nCountersign parks/ }],
+    [["halt"], 2, { err: /^There is no command "halt"\.\n\nCountersign parks/ }],
     [["check", "--lively"], 2, { err: /^Unknown option '--lively'\.\n\nCountersign parks/ }],
     [["start", "--live"], 2, { err: /^start takes no --live\.\n/ }],
     [["sandbox", "--port", "http"], 2, { err: /^"http" is no port: put 0 \(any\) to 65535\.\n/ }],

@@ -61,6 +61,11 @@ function judged(run: Run, tried: Attempted, ask: Ask): Outcome | undefined {
   const why = deniedTo(run, ask, tried.who, tried.ok)
   if (why !== undefined) return { kind: "denied", ask, why }
   if (ask.version !== tried.version) return { kind: "changed", ask }
+  return lacking(tried, ask)
+}
+
+/** What is missing for it to count, of somebody who may. */
+function lacking(tried: Attempted, ask: Ask): Outcome | undefined {
   if (tried.paused && tried.ok && tried.choice !== "done") return { kind: "paused", ask }
   if (ask.from === "doubt" && tried.ok && tried.choice === undefined) return { kind: "choice missing", ask }
   if (tried.grant !== undefined && !offersGrant(ask, tried)) return { kind: "not offered", ask }

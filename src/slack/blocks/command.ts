@@ -3,7 +3,7 @@
  */
 
 export type Command =
-  | { kind: "help" | "list" | "grants" | "pause" | "resume" }
+  | { kind: (typeof BARE)[number] }
   /** `run` and `grant` are empty when none was named. */
   | { kind: "cancel" | "show" | "why"; run: string }
   | { kind: "revoke"; grant: string }
@@ -25,23 +25,15 @@ export function commandOf(raw: string): Command {
   return commandNamed(word.toLowerCase(), rest) ?? { kind: "start", prompt: said }
 }
 
+/** Words that are a command by themselves, and with nothing behind them. */
+const BARE = ["help", "list", "grants", "pause", "resume"] as const
+
 function commandNamed(word: string, rest: string | undefined): Command | undefined {
+  const bare = BARE.find((one) => one === word)
+  if (bare) return rest === undefined ? { kind: bare } : undefined
   const id = (rest ?? "").replaceAll(/^[`'"“‘]+|[`'"”’]+$/g, "")
-  switch (word) {
-    case "help":
-    case "list":
-    case "grants":
-    case "pause":
-    case "resume":
-      return rest === undefined ? { kind: word } : undefined
-    case "cancel":
-      return { kind: word, run: id }
-    case "revoke":
-      return id === "" || ID.test(id) ? { kind: word, grant: id } : undefined
-    case "show":
-    case "why":
-      return id === "" || ID.test(id) ? { kind: word, run: id } : undefined
-    default:
-      return undefined
-  }
+  if (word === "cancel") return { kind: word, run: id }
+  if (id !== "" && !ID.test(id)) return undefined
+  if (word === "revoke") return { kind: word, grant: id }
+  return word === "show" || word === "why" ? { kind: word, run: id } : undefined
 }
