@@ -191,7 +191,10 @@ function hosts(text: string): { host: string; real: string }[] {
 /** Whether it may say another host than it seems to: foreign letters, a name before an @, escapes, an address as a number. */
 function posesAsHost(host: string, addressed: boolean): boolean {
   if (!addressed) return /[^\0-\x7F]/.test(host) && /\.[A-Za-z]{2,63}$/.test(host)
-  return /[^\0-\x7F]|[@%]/.test(host) || /^(?:0x[\da-f]*|\d+)(?:\.(?:0x[\da-f]*|\d+)){0,3}\.?(?::\d{1,5})?$/i.test(host)
+  const at = host.lastIndexOf("@")
+  // A user's name has no dots; with one it may pass for the host.
+  if (/[^\0-\x7F]/.test(host) || host.slice(0, Math.max(0, at)).includes(".")) return true
+  return /%|^(?:0x[\da-f]*|\d+)(?:\.(?:0x[\da-f]*|\d+)){0,3}\.?(?::\d{1,5})?$/i.test(host.slice(at + 1))
 }
 
 function hostOf(authority: string): string | undefined {

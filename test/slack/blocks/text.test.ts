@@ -231,6 +231,7 @@ describe("what poses as something else is named", () => {
     String.raw`{"regex":"\\u202e","path":"C:\\new"}`,
     "http://127.0.0.1:6379/x http://10.0.0.1 https://[::1]:8080/",
     "№ 5, 21 ℃, Ω, ™",
+    "postgres://app:masked@db:5432/app https://git@example.com/x.git amqp://u:p%40ss@h",
     `if x:\n${" ".repeat(32)}return`,
   ])("%j needs no warning", (text) => {
     expect(warned(text)).toBe("")
