@@ -40,18 +40,35 @@ function wishesOf(text: string): Wish[] {
   return wishes.includes(undefined) ? [] : wishes.filter((wish) => wish !== undefined)
 }
 
-/** What a clause asks for, of whatever service. */
+/** What a clause asks for, of whatever service; the first that it has the words of. */
+const DEEDS: { words: RegExp; wish: (clause: string) => Wish | undefined }[] = [
+  { words: /\brestart|\breboot|\bbounce/u, wish: () => ({ tool: "restart_service", args: {} }) },
+  {
+    words: /\bscale|\breplica/u,
+    wish(clause) {
+      const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
+      return count === undefined ? undefined : { tool: "scale_service", args: { replicas: Number(count) } }
+    },
+  },
+  {
+    words: /\bdeploy|\bship|\brelease/u,
+    wish(clause) {
+      const version = /\b(v?\d+(?:\.\d+)+(?:-[a-z\d.]+)?)\b/u.exec(clause)?.[1]
+      const env = /\bprod/u.test(clause) ? "prod" : "staging"
+      return version === undefined ? undefined : { tool: "deploy", args: { version, env } }
+    },
+  },
+  { words: /\bmaintenance\b/u, wish: () => ({ tool: "plan_maintenance", args: {} }) },
+  { words: /\bpage\b|\bon[ -]call\b/u, wish: () => ({ tool: "page_oncall", args: {} }) },
+  { words: /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u, wish: () => ({ tool: "get_status", args: {} }) },
+]
+
 function deedOf(clause: string): Wish | undefined {
-  if (/\brestart|\breboot|\bbounce/u.test(clause)) return { tool: "restart_service", args: {} }
-  const count = /\b(\d{1,3})\b/u.exec(clause)?.[1]
-  if (/\bscale|\breplica/u.test(clause) && count !== undefined)
-    return { tool: "scale_service", args: { replicas: Number(count) } }
-  const version = /\b(v?\d+(?:\.\d+)+(?:-[a-z\d.]+)?)\b/u.exec(clause)?.[1]
-  if (/\bdeploy|\bship|\brelease/u.test(clause) && version !== undefined)
-    return { tool: "deploy", args: { version, env: /\bprod/u.test(clause) ? "prod" : "staging" } }
-  if (/\bmaintenance\b/u.test(clause)) return { tool: "plan_maintenance", args: {} }
-  if (/\bpage\b|\bon call\b|\bon-call\b/u.test(clause)) return { tool: "page_oncall", args: {} }
-  return /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u.test(clause) ? { tool: "get_status", args: {} } : undefined
+  for (const { words, wish } of DEEDS) {
+    const found = words.test(clause) ? wish(clause) : undefined
+    if (found) return found
+  }
+  return undefined
 }
 
 const textOf = (message: LanguageModelV3Message): string =>
