@@ -95,9 +95,7 @@ export class Homes {
 
   /** What came of a press stands in the home as well; where that fails, it is a direct message. */
   async #answer(body: object, press: Press, own: HomePress | undefined): Promise<void> {
-    const view = "view" in body && isRecord(body.view) ? body.view : {}
-    const pages = pagesOf(view["private_metadata"])
-    const watched = this.#watch(personOf(press), own?.kind === "page" ? { ...pages, [own.list]: own.page } : pages)
+    const watched = this.#watch(personOf(press), pagesAfter(body, own))
     const said = own ? await this.#done(own, press) : await this.#pressed(body)
     if (said !== undefined) watched.said = said
     // A window shows it.
@@ -214,6 +212,13 @@ function concerns(run: Run, { person, made }: Watched): boolean {
   if (run.requester.user === person.user || made.runs.has(run.id)) return true
   const { principals } = made.concern
   return run.asks.some((ask) => !ask.settled && decidersOf(ask).some((one) => principals.includes(one)))
+}
+
+/** The pages that were shown, and the one that is wanted. */
+function pagesAfter(body: object, own: HomePress | undefined): Pages {
+  const view = "view" in body && isRecord(body.view) ? body.view : {}
+  const pages = pagesOf(view["private_metadata"])
+  return own?.kind === "page" ? { ...pages, [own.list]: own.page } : pages
 }
 
 function actionOf(body: object): Record<string, unknown> {
