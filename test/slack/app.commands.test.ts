@@ -334,10 +334,13 @@ describe("looking at one run", () => {
     expect(said).toContain("open the thread")
     expect(said).toContain(String(card?.ts.replace(".", "")))
     // Asked for once: the address is kept with what is noted of the message.
-    const asked = () => it.slack.workspace.calls.filter(({ method }) => method === "chat.getPermalink").length
-    const before = asked()
+    const asked = () =>
+      it.slack.workspace.calls.filter(
+        (call) => call.method === "chat.getPermalink" && JSON.stringify(call).includes(String(card?.ts)),
+      ).length
+    expect(asked()).toBe(1)
     expect(await say(it, ADA, `show ${id}`)).toContain("open the card")
-    expect(asked()).toBe(before)
+    expect(asked()).toBe(1)
   })
 
   test("the beginning of an id will do; of an ambiguous one those are named that one may see", async () => {

@@ -3,14 +3,13 @@
  * be asked to check. Made up from end to end.
  */
 import type { Rule } from "../../core/policy.ts"
-import type { Fact } from "../../core/fact.ts"
-import type { Ask, Grant, Run } from "../../core/run.ts"
+import type { Ask, Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { argsMessages, card, minimal, type CardView } from "./card.ts"
 import type { Message } from "./limits.ts"
-import { choices, grantsList, help, list, shownRun } from "./lists.ts"
+import { help, list } from "./lists.ts"
 import { answers, root } from "./messages.ts"
-import { why } from "./why.ts"
+import { LINK, listSamples } from "./sample-lists.ts"
 import { note, revealed, words } from "./words.ts"
 
 export const AT = Date.UTC(2026, 10, 29, 11, 30)
@@ -177,49 +176,6 @@ const one = (name: string, message: Message): [string, Message] => [name, messag
 const several = (name: string, messages: readonly Message[]): [string, Message][] =>
   messages.map((message, index) => [`${name} ${index + 1}`, message])
 
-const LINK = "https://example.slack.com/archives/C0OPS/p1764415800000100"
-
-const grants: Grant[] = [
-  {
-    id: "g0-pnd-5f3a",
-    ask: "pnd-5f3a",
-    tool: "restart",
-    mark: "m",
-    rule: { ...sampleAsk().rule, grant: { for: 60 * MINUTE, same: ["env", "service"] } },
-    by: BEN,
-    at: AT,
-    until: AT + 60 * MINUTE,
-  },
-]
-const granted: Run = { ...sampleRun, asks: [sampleAsk()], grants }
-
-const happened = (n: number, change: Partial<Fact>): Fact => ({
-  run: sampleRun.id,
-  n,
-  at: AT + n * MINUTE,
-  prev: "",
-  hash: "",
-  what: "asked",
-  via: "bot",
-  ask: "pnd-5f3a",
-  call: "1.1",
-  tool: "restart",
-  args: sampleAsk().digest,
-  version: 1,
-  ...change,
-})
-const facts: Fact[] = [
-  { run: sampleRun.id, n: 1, at: AT, prev: "", hash: "", what: "started", via: "command", by: ANA },
-  happened(2, {}),
-  happened(3, { what: "refused", via: "click", by: ANA, outcome: "own request" }),
-  happened(4, { what: "settled", via: "form", by: BEN, outcome: "declined", note: "Not before the backup is through" }),
-]
-const asks = new Map([["pnd-5f3a", sampleAsk({ rule: { ...sampleAsk().rule, name: "approvals[1]" } })]])
-const args = new Map([[sampleAsk().digest, '{"env":"staging","service":"web"}']])
-const told = new Map([
-  ["pnd-5f3a", '{"id":"pnd-5f3a","ok":false,"data":{"note":"Not before the backup is through"},"reason":"declined"}'],
-])
-
 /** By name. Every one must be fit to send. */
 export function samples(): Map<string, Message> {
   return new Map([
@@ -316,20 +272,7 @@ export function samples(): Map<string, Message> {
       }),
     ),
     one("list, empty", list({ waiting: [], mine: [] })),
-    one(
-      "one run",
-      shownRun({ run: granted, link: LINK, cards: new Map([["pnd-5f3a", LINK]]), grants, command: "/agent" }),
-    ),
-    one("runs of one beginning", choices("r00", [{ run: waiting, link: LINK }, { run: ended("done") }])),
-    one(
-      "grants",
-      grantsList(
-        grants.map((grant) => ({ run: granted, grant, link: LINK })),
-        "/agent",
-      ),
-    ),
-    one("grants, none", grantsList([], "/agent")),
-    ...several("how it came to this", why({ run: waiting, facts, asks, args, answers: told, link: LINK })),
+    ...listSamples(sampleRun, sampleAsk(), [ANA, BEN]),
     one("help", help()),
     one("note", note(words({ about: "started" }), LINK)),
     ...several("revealed", revealed('{"env":{"DB_PASSWORD":"hunter2"},"service":"web"}')),
