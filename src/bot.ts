@@ -21,7 +21,7 @@ import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
 import { Store, type Loaded } from "./store/store.ts"
-import { callsOf, policyGuard, ruleFor } from "./work/guard.ts"
+import { callsOf, masksFor, policyGuard, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { Watch } from "./work/watch.ts"
@@ -129,7 +129,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     })
     stops.push(() => show.stop())
     const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
-    const audit = startAudit({ store, owner, log, channel })
+    const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
     stops.push(() => audit.stop())
     const watch = new Watch()
     const worker = startWorker({ store, owner, agent, log, paused: () => watch.paused })

@@ -3,7 +3,8 @@
  * goes on where it, or another process, stopped. It knows no Slack: how lines are posted is given.
  */
 import type { Fact } from "../core/fact.ts"
-import { NewerFormat } from "../core/run.ts"
+import { sha256 } from "../core/digest.ts"
+import { argsField, NewerFormat } from "../core/run.ts"
 import type { Step } from "../core/run.ts"
 import type { Log } from "../log.ts"
 import type { Outgoing } from "../store/outbox.ts"
@@ -25,6 +26,9 @@ export interface AuditChannel {
   showsArgs(): Promise<boolean>
 }
 
+/** Changes of one call's args that are looked through for those of a fact. */
+const MOST_EDITS = 50
+
 export interface AuditOptions {
   store: Store
   /** Names this process in the lease. */
@@ -32,6 +36,8 @@ export interface AuditOptions {
   log: Log
   /** Without one there is no outbox: facts go to the log alone. */
   channel: AuditChannel | undefined
+  /** The paths in a tool's args that any rule for it masks. */
+  masksOf?: (tool: string) => readonly string[]
   /** ms from one message to the next: lines that come meanwhile go together. */
   every?: number
   /** Lines from one checkpoint to the next. */
@@ -256,13 +262,21 @@ class ShardAudit {
   async #beside(run: string, fact: Fact, showsArgs: boolean): Promise<Beside> {
     if (!showsArgs) return {}
     if (fact.args !== undefined && fact.call !== undefined) {
-      const [args] = await this.#store.texts(run, [`args:${fact.call}`])
-      return args === undefined ? {} : { args }
+      const args = await this.#args(run, fact.call, fact.args)
+      return args === undefined ? {} : { args, masks: this.#options.masksOf?.(fact.tool ?? "") ?? [] }
     }
     if (fact.what !== "started") return {}
     const [whole] = await this.#store.texts(run, ["prompt"])
     const prompt = whole ?? (await this.#title(run))
     return prompt === undefined ? {} : { prompt }
+  }
+
+  /** The args that a fact is about: people may have changed them since, and before. */
+  async #args(run: string, call: string, digest: string): Promise<string | undefined> {
+    const [first] = await this.#store.texts(run, [argsField({ id: call })])
+    if (first === undefined || sha256(first) === digest) return first
+    const edits = Array.from({ length: MOST_EDITS }, (_, index) => argsField({ id: call, edit: index + 1 }))
+    return (await this.#store.texts(run, edits)).find((text) => text !== undefined && sha256(text) === digest)
   }
 
   /** What was asked for, where that is all of it. */

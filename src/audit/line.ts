@@ -3,7 +3,7 @@
  * with nothing invisible in it. Knows no message and no channel.
  */
 import type { Fact, Person, What } from "../core/fact.ts"
-import { mask } from "../core/mask.ts"
+import { mask, shownArgs } from "../core/mask.ts"
 
 /** The most characters of args, of a note, and of other foreign words. */
 const ARGS = 400
@@ -12,8 +12,9 @@ const WORD = 120
 
 /** What a line says beside the fact: only where those who read it may know. */
 export interface Beside {
-  /** The canonical args, unmasked. */
+  /** The canonical args, unmasked, and the paths in them that rules mask. */
   args?: string
+  masks?: readonly string[]
   /** What was asked for. */
   prompt?: string
 }
@@ -27,7 +28,7 @@ export function lineOf(number: string, fact: Fact, beside: Beside = {}): string 
     ...(beside.prompt === undefined ? [] : [quoted("asked for", beside.prompt, NOTE)]),
     ...(fact.by === undefined ? [] : [`by ${personOf(fact.by)}`]),
     `via ${fact.via}`,
-    ...argsOf(fact, beside.args),
+    ...argsOf(fact, beside),
     ...(fact.note === undefined ? [] : [quoted("note", fact.note, NOTE)]),
     ...(fact.repeats === undefined || fact.repeats === 0 ? [] : [`and ${fact.repeats} more like it`]),
     ...(fact.ask === undefined
@@ -83,11 +84,11 @@ const OF_CALLS: Saying = {
   expired: (about) => `expired:${about}`,
 }
 
-function argsOf(fact: Fact, args: string | undefined): string[] {
+function argsOf(fact: Fact, { args, masks = [] }: Beside): string[] {
   if (fact.args === undefined) return []
   const digest = `args sha-256 ${word(fact.args.slice(0, 16))}`
   if (args === undefined) return [digest]
-  const { text, count } = mask(args)
+  const { text, count } = shownArgs(args, masks)
   const shown = clip(oneLine(text), ARGS)
   return [`args ${shown}${count === 0 ? "" : ` (${count} masked)`}`, digest]
 }

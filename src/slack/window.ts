@@ -4,7 +4,6 @@
  */
 import type { ModalView } from "@slack/types"
 import { WebAPIPlatformError } from "@slack/web-api"
-import { mask } from "../core/mask.ts"
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
 import { ruleOf } from "../core/run.ts"
@@ -14,6 +13,7 @@ import { fieldsOf } from "./blocks/fields.ts"
 import { questionBlocks } from "./blocks/fields/questions.ts"
 import { answerInFields, answerInWords, checking, reasonForm, sayingView } from "./blocks/forms.ts"
 import { verdictOf, type Carried, type Intent } from "./blocks/intent.ts"
+import { beside } from "./blocks/material.ts"
 import { words, type Said } from "./blocks/words.ts"
 import { foresee, type Reaction } from "./decide.ts"
 import { fillDetails } from "./details.ts"
@@ -121,8 +121,8 @@ async function answer(
 ): Promise<ModalView | Said> {
   const said = await foresee(front, { run, ask, version, ok: true, press }, person, found)
   if (said) return said
-  const { request } = await textsOf(front, run, found.ask)
-  const asked = mask(request.prompt).text
+  const { request, args } = await textsOf(front, run, found.ask)
+  const asked = beside({ ask: found.ask, args }, request.prompt)
   const { schema, questions } = request.data ?? {}
   const made = isRecord(schema) ? fieldsOf(schema) : questions === undefined ? undefined : questionBlocks(questions)
   if (made === undefined) return answerInWords(carried, asked)

@@ -6,9 +6,9 @@ import type { Agent, Guard } from "../agent/agent.ts"
 import { checkArgs, type Tool, type Toolkit } from "../agent/tool.ts"
 import { canonical, sha256 } from "../core/digest.ts"
 import { grantFor, isGrantable, markOf } from "../core/grant.ts"
-import { mask } from "../core/mask.ts"
+import { shownBeside } from "../core/mask.ts"
 import type { Rule } from "../core/policy.ts"
-import { decide } from "../core/rules.ts"
+import { decide, globMatches } from "../core/rules.ts"
 import type { ApprovalRule, Decision } from "../core/rules.ts"
 import type { Grant, Run } from "../core/run.ts"
 import { mintId } from "../core/suspension.ts"
@@ -28,10 +28,10 @@ export const ruled = ({ rules, defaults }: Policy, tool: Tool, args: string): De
   decide(rules, defaults, { tool: tool.name, args: JSON.parse(args), schema: tool.inputSchema })
 
 /** The guard's question about a call. A summary that throws hides nothing. */
-export const approvalOf = (tool: Tool, args: string): Request => ({
+const approvalOf = (tool: Tool, args: string, masks: readonly string[] | undefined): Request => ({
   id: mintId(),
   kind: "approval",
-  prompt: promptOf(tool, args),
+  prompt: promptOf(tool, args, masks),
 })
 
 /** Guards by the first rule that matches; what no rule matches is asked, unless a grant covers it. */
@@ -43,7 +43,7 @@ export function policyGuard(policy: Policy, stillMay: StillMay): Guard {
       const output = `denied by policy: the rule "${decision.rule}" allows nobody to run ${tool.name}`
       return { do: "result", result: { output, isError: true }, why: "denied by policy" }
     }
-    const asking = { rule: decision.rule, request: approvalOf(tool, args) }
+    const asking = { rule: decision.rule, request: approvalOf(tool, args, decision.rule.mask) }
     const grant = grantOf(run, tool, args, decision.rule)
     if (grant && (await stillMay(grant, run))) return { do: "run", grant: { id: grant.id, otherwise: asking } }
     return { do: "ask", ...asking }
@@ -56,11 +56,12 @@ function grantOf(run: Run, tool: Tool, args: string, rule: Rule): Grant | undefi
   return grantFor(run, markOf({ tool, args: JSON.parse(args), rule }))
 }
 
-function promptOf(tool: Tool, args: string): string {
+function promptOf(tool: Tool, args: string, masks: readonly string[] | undefined): string {
   try {
     const summary = tool.summary?.(JSON.parse(args))
     // Masked before it is cut: half a secret is no shape that a mask knows.
-    if (typeof summary === "string" && summary.trim() !== "") return mask(summary).text.slice(0, 1000).toWellFormed()
+    if (typeof summary === "string" && summary.trim() !== "")
+      return shownBeside(summary, args, masks).text.slice(0, 1000).toWellFormed()
   } catch {
     // The args are on the card in any case; a summary is a courtesy.
   }
@@ -82,7 +83,8 @@ export function callsOf(policy: Policy, tools: Toolkit, hosts: readonly string[]
       const why = checkArgs(tool, given)
       if (why !== undefined) return { ok: false, why } as const
       const decision = ruled(policy, tool, args)
-      return { ok: true, args, digest: sha256(args), decision, request: approvalOf(tool, args) } as const
+      const masks = decision.do === "ask" ? decision.rule.mask : undefined
+      return { ok: true, args, digest: sha256(args), decision, request: approvalOf(tool, args, masks) } as const
     },
     markOf(name: string, args: string, rule: Rule) {
       const tool = tools.get(name)
@@ -90,6 +92,14 @@ export function callsOf(policy: Policy, tools: Toolkit, hosts: readonly string[]
     },
   }
 }
+
+/** Every path that some rule for the tool masks, whatever a call's args are: where nobody knows the rule of a call. */
+export const masksFor = ({ rules, defaults }: Policy, tool: string): string[] => [
+  ...new Set([
+    ...(defaults.mask ?? []),
+    ...rules.filter((rule) => globMatches(rule.tool, tool)).flatMap(({ mask }) => mask ?? []),
+  ]),
+]
 
 /**
  * Who answers the Requests that a tool raises, and doubts: those who decide about its calls. A question is for whoever asked

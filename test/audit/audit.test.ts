@@ -3,6 +3,8 @@ import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { startAudit, type Audit, type AuditChannel, type AuditOptions, type Posted } from "../../src/audit/audit.ts"
 import { fold, verify } from "../../src/audit/journal.ts"
+import { edit } from "../../src/core/edit.ts"
+import { withAsk, type Ask } from "../../src/core/run.ts"
 import { settle } from "../../src/core/settle.ts"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
@@ -184,6 +186,27 @@ const factsOf = async (store: Store, id: string): Promise<Fact[]> =>
   (await store.facts(id)).map((text) => JSON.parse(text) as Fact)
 
 describe("the audit channel", () => {
+  test("shows the args that each fact is about, of a call whose args people changed", async () => {
+    const bot = await rig()
+    bot.start()
+    const id = await bot.begin()
+    const request = await bot.ask(id, { service: "web" })
+    const args = canonical({ service: "api" })
+    const who = { person: { team: "T1", user: ADA }, standing: "member", member: {} } as const
+    const tried = { ask: request, version: 1, who, via: "form", cause: "e", args, digest: sha256(args) } as const
+    await bot.store.apply(id, (run, now) => {
+      const rule = run?.asks[0]?.rule
+      if (!run || !rule) throw new Error("there is no ask")
+      const able = withAsk(run, { ...run.asks[0], rule: { ...rule, edit: { by: "approvers" } } } as Ask)
+      const decision = { do: "allow" } as const
+      return edit(able, { ...tried, decision, request: { id: request, kind: "approval", prompt: "Run it" } }, now)
+    })
+    await bot.drained()
+    const about = bot.lines().filter((line) => line.includes(request))
+    expect(about.find((line) => line.includes("asked about"))).toContain('args {"service":"web"}')
+    expect(about.find((line) => line.includes("edited"))).toContain('args {"service":"api"}')
+  })
+
   test("tells of three decisions by itself: what, decision, who, when, run, Request, door", async () => {
     const bot = await rig()
     bot.start()

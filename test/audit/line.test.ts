@@ -76,6 +76,13 @@ describe("foreign words stay on their line", () => {
     expect(line).toContain("(1 masked)")
   })
 
+  test("and what a rule masks, too", () => {
+    const line = lineOf("12", fact(about), { args: '{"pin":"4711","service":"web"}', masks: ["args.pin"] })
+    expect(line).toContain('args {"pin":"[masked by rule')
+    expect(line).not.toContain("4711")
+    expect(line).toContain('"service":"web"')
+  })
+
   test("long ones are cut, and it shows", () => {
     const line = lineOf("12", fact({ note: "x".repeat(10_000), ...about }), { args: "y".repeat(10_000) })
     expect(line.length).toBeLessThan(2000)
