@@ -39,7 +39,8 @@ export async function onClick(front: Front, body: object, ack: Ack): Promise<voi
 
 export type Pressed = Extract<Intent, { kind: "decide" | "reveal" | "open" | "cancel" }>
 
-export const isPress = (intent: Intent): intent is Pressed => ["decide", "reveal", "open", "cancel"].includes(intent.kind)
+export const isPress = (intent: Intent): intent is Pressed =>
+  ["decide", "reveal", "open", "cancel"].includes(intent.kind)
 
 /** What came of it; undefined when the person has seen that already. */
 export async function react(front: Front, intent: Pressed): Promise<Reaction | undefined> {

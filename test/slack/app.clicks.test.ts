@@ -1,6 +1,7 @@
 import { Redis } from "ioredis"
 import { describe, expect, test } from "vitest"
-import { expire, settle } from "../../src/core/ask.ts"
+import { expire } from "../../src/core/ask.ts"
+import { settle } from "../../src/core/settle.ts"
 import { decided } from "../../src/core/turn.ts"
 import { OSCAR } from "../../src/sandbox/seed.ts"
 import type { Message } from "../../src/sandbox/workspace.ts"
