@@ -164,10 +164,10 @@ describe.concurrent("when Redis' replies are lost", () => {
     const proxy = await it.proxy()
     await it.bot({ redisUrl: proxy.url })
     const lost = {
-      started: '"what":"started","via":"command"',
+      started: '"via":"command","what":"started"',
       settled: '"what":"settled"',
       running: '"state":"running"',
-      finished: '"outcome":"ok","cause"',
+      finished: '"outcome":"ok","tool"',
     }
     for (const [name, text] of Object.entries(lost)) {
       const room = it.room(`C0${name.toUpperCase()}`)
