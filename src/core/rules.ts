@@ -42,17 +42,22 @@ export type Decision = ({ do: "allow" } | { do: "deny"; rule: string } | { do: "
  * hold as well: the strictest of all.
  */
 export function decide(rules: readonly ApprovalRule[], defaults: Rule, called: Called): Decision {
-  const decisions: Decision[] = []
+  const odd: Decision[] = []
   for (const [index, rule] of rules.entries()) {
     if (!globMatches(rule.tool, called.tool)) continue
     const fits = rule.when === undefined ? "yes" : meets(rule.when, called)
     if (fits === "no") continue
-    decisions.push(decisionOf(rule, index, defaults))
-    if (fits === "yes") break
-    if (index === rules.length - 1) decisions.push({ do: "ask", rule: defaults })
+    const decision = decisionOf(rule, index, defaults)
+    if (fits === "yes") return strictest(odd, decision)
+    odd.push(decision)
   }
-  const first = decisions[0] ?? { do: "ask", rule: defaults }
-  return decisions.slice(1).reduce(stricter, first)
+  return strictest(odd, { do: "ask", rule: defaults })
+}
+
+/** Those that may have been meant, before the one that was. */
+function strictest(odd: readonly Decision[], sure: Decision): Decision {
+  const [first = sure, ...rest] = [...odd, sure]
+  return rest.reduce(stricter, first)
 }
 
 function decisionOf(rule: ApprovalRule, index: number, defaults: Rule): Decision {
@@ -115,7 +120,9 @@ export function together(a: Rule, b: Rule): Rule {
 const bothWays = (a: Rule, b: Rule): Pick<Rule, "edit" | "escalate"> => ({
   ...(a.edit && b.edit ? { edit: strictEdit(a.edit, b.edit) } : {}),
   // Whom one rule brings in later, the other does not know.
-  ...(a.escalate && b.escalate && sameList(a.escalate.to, b.escalate.to) ? { escalate: a.escalate } : {}),
+  ...(a.escalate && b.escalate && sameList(a.escalate.to, b.escalate.to)
+    ? { escalate: { ...a.escalate, after: Math.max(a.escalate.after, b.escalate.after) } }
+    : {}),
 })
 
 /** A key of a rule, unless it says what is usual. */
@@ -141,7 +148,7 @@ function reasonsOf(
 }
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((one) => b.includes(one))
+  a.every((one) => b.includes(one)) && b.every((one) => a.includes(one))
 
 /** Whom both allow to say yes. Where one wants the requester alone and the other doesn't, that is nobody. */
 function saying(a: Rule, b: Rule): Pick<Rule, "approvers" | "selfApproval"> {
@@ -192,28 +199,45 @@ function fitsOne(value: unknown, wanted: readonly Scalar[], listed: readonly unk
   if (wanted.some((one) => isMet(one, value))) return "yes"
   // Two spellings that the tool itself tells apart are two values.
   if (listed.includes(value)) return "no"
-  return wanted.some((one) => isMet(folded(one), folded(value))) ? "odd" : "no"
+  return wanted.some((one) => isMet(folded(one), folded(value))) || isYesOrNo(wanted, value) ? "odd" : "no"
 }
+
+/** Where yes or no is wanted a tool may take anything for one of them. */
+const isYesOrNo = (wanted: readonly Scalar[], value: Scalar): boolean =>
+  typeof value !== "boolean" && wanted.every((one) => typeof one === "boolean")
 
 const isMet = (wanted: Scalar, value: Scalar): boolean =>
   typeof wanted === "string" && typeof value === "string" ? globMatches(wanted, value) : wanted === value
 
-/** What is left of a value when nothing is made of case, blanks, look-alike forms and quotes around numbers. */
-const folded = (value: Scalar): string =>
-  String(value)
+/** What is left of a value when nothing is made of case, blanks, look-alike forms, and spellings and quotes of numbers. */
+function folded(value: Scalar): string {
+  const text = String(value)
     .normalize("NFKC")
     .replaceAll(/[\p{Cf}\p{Cc}\p{Z}]/gu, "")
     .toLowerCase()
+  const number = text === "" ? Number.NaN : Number(text)
+  return Number.isFinite(number) ? String(number) : text
+}
 
 /** The value at a dotted path; undefined where there is none, or more than one way to read the path. */
-function valueAt(args: unknown, path: string): unknown {
-  if (isRecord(args) && path.includes(".") && Object.hasOwn(args, path)) return undefined
+export function valueAt(args: unknown, path: string): unknown {
+  const parts = path.split(".")
+  if (waysOf(args, parts) !== 1) return undefined
   let value = args
-  for (const part of path.split(".")) {
+  for (const part of parts) {
     if (!isRecord(value) || !Object.hasOwn(value, part)) return undefined
     value = value[part]
   }
   return value
+}
+
+/** In how many ways it can be read: a key may have dots in it. */
+function waysOf(value: unknown, parts: readonly string[]): number {
+  if (parts.length === 0) return 1
+  if (!isRecord(value)) return 0
+  const keys = parts.map((_, index) => parts.slice(0, index + 1).join("."))
+  const ways = keys.map((key, index) => (Object.hasOwn(value, key) ? waysOf(value[key], parts.slice(index + 1)) : 0))
+  return ways.reduce((sum, count) => sum + count, 0)
 }
 
 function enumAt(schema: unknown, path: string): readonly unknown[] {

@@ -154,6 +154,8 @@ describe("a rule with when", () => {
       { env: "prod", "target.region": "x", target: { region: "ap" } },
       "deny",
     ],
+    ["… also further down", { env: "prod", target: { region: "ap" }, "target.region": null }, "deny"],
+    ["… or when only a key with a dot in it says it", { env: "prod", "target.region": "ap" }, "deny"],
     ["… or when there are no args at all", undefined, "deny"],
     ["… also by what an object inherits", { env: "prod", target: Object.create({ region: "ap" }) as object }, "deny"],
   ])("%s", (_, args, outcome) => {
@@ -168,6 +170,19 @@ describe("a rule with when", () => {
     expect(decideOn(lax, "x", { dry: false }).do).toBe("ask")
   })
 
+  test("an odd value opens no laxer rule, whatever rules of other tools stand behind it", () => {
+    const others: ApprovalRule[] = [{ tool: "restart", do: "ask" }, { tool: "get_*", do: "allow" }] // prettier-ignore
+    const lax: ApprovalRule[] = [{ tool: "deploy", when: { env: "dev" }, do: "allow" }, ...others]
+    expect(decideOn(lax, "deploy", { env: "dev" }).do).toBe("allow")
+    for (const args of [{}, { env: ["dev", "prod"] }, { env: "DEV" }, { env: null }]) {
+      expect(decideOn(lax, "deploy", args)).toMatchObject({ do: "ask", rule: RULE })
+    }
+    const before: ApprovalRule[] = [{ tool: "deploy", when: { env: "dev" }, do: "ask", approvers: ["U1"] }, ...others]
+    expect(decideOn(before, "deploy")).toMatchObject({ rule: { approvers: ["U1"], also: [RULE.approvers] } })
+    const last: ApprovalRule[] = [...lax, { tool: "*", when: { env: "prod" }, do: "deny" }]
+    expect(decideOn(last, "deploy", { env: "DEV" }).do).toBe("ask")
+  })
+
   test("two spellings that the tool's own enum tells apart are two values", () => {
     const schema = { properties: { env: { enum: ["prod", "PROD", "dev"] } } }
     const rules: ApprovalRule[] = [
@@ -176,6 +191,13 @@ describe("a rule with when", () => {
     ]
     expect(decideOn(rules, "x", { env: "PROD" }, schema).do).toBe("allow")
     expect(decideOn(rules, "x", { env: "PROD" }).do).toBe("deny")
+  })
+
+  test("a path that leads through a key with dots as well can be read in two ways", () => {
+    const rules: ApprovalRule[] = [{ tool: "*", when: { "a.b.c": "x" }, do: "deny" }]
+    expect(decideOn(rules, "x", { a: { b: { c: "y" } } }).do).toBe("ask")
+    expect(decideOn(rules, "x", { a: { b: { c: "y" } }, "a.b": { c: "x" } }).do).toBe("deny")
+    expect(decideOn(rules, "x", { a: { b: { c: "y" }, "b.c": "x" } }).do).toBe("deny")
   })
 
   test("numbers and booleans are themselves, and odd as texts", () => {
@@ -188,6 +210,19 @@ describe("a rule with when", () => {
       "ask",
       "ask",
     ])
+  })
+
+  test("a number in another spelling is odd, and so is what is no yes or no where one is meant", () => {
+    const rules: ApprovalRule[] = [
+      { tool: "*", when: { version: 1.1 }, do: "deny" },
+      { tool: "*", when: { count: "5" }, do: "deny" },
+      { tool: "*", when: { force: true }, do: "deny" },
+    ]
+    const plain = { version: 2, count: "6", force: false }
+    expect(decideOn(rules, "x", plain).do).toBe("ask")
+    for (const odd of [{ version: "1.10" }, { version: "11e-1" }, { count: 5 }, { count: "5.0" }, { force: "yes" }, { force: 1 }]) {
+      expect(decideOn(rules, "x", { ...plain, ...odd }).do).toBe("deny")
+    } // prettier-ignore
   })
 
   test("of two questions that hold at once both are asked", () => {
@@ -227,6 +262,21 @@ describe("two rules together", () => {
         expect(together(a, b).expiresIn).toBe(Math.min(a.expiresIn, b.expiresIn))
       }),
     )
+  })
+
+  test("are both kept where one names somebody twice", () => {
+    const [twice, others]: Rule[] = [{ ...RULE, approvers: ["U1", "U1"] }, { ...RULE, approvers: ["U1", "U2"] }]
+    for (const [a, b] of [[twice, others], [others, twice]]) {
+      expect(a && b && mayDecide(together(a, b), { team: "T1", user: "U9" }, who("U2"), true).ok).toBe(false)
+    } // prettier-ignore
+  })
+
+  test("bring somebody in when both do", () => {
+    const after = (ms: number): Rule => ({ ...RULE, escalate: { after: ms, to: ["S0LEADS"] } })
+    for (const both of [together(after(1), after(9)), together(after(9), after(1))]) {
+      expect(both.escalate).toEqual({ after: 9, to: ["S0LEADS"] })
+    }
+    expect(together(after(1), RULE).escalate).toBeUndefined()
   })
 
   test("say no more than one of them that is both", () => {
