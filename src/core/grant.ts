@@ -4,8 +4,8 @@
  */
 import { canonical, sha256 } from "./digest.ts"
 import type { Entry, Via } from "./fact.ts"
-import { isRecord } from "./json.ts"
 import { mayRevoke, type Denial, type Rule, type Who } from "./policy.ts"
+import { valueAt } from "./rules.ts"
 import { step, type Grant, type Run, type Step } from "./run.ts"
 
 /** A call, with its tool as the model sees it. */
@@ -21,22 +21,14 @@ export const isGrantable = ({ grant, quorum = 1, selfApproval }: Rule): boolean 
 
 /**
  * The same for calls that one grant covers: of one tool (name, words and schema), under one rule, with the same values at
- * the paths that the rule names, or with the same args where it names none.
+ * the paths that the rule names, or with the same args where it names none. Where one of its paths leads nowhere, the paths
+ * don't say what the call is about: then all args count.
  */
 export function markOf({ tool, args, rule }: Granted): string {
   const { name, description, inputSchema } = tool
-  const same = rule.grant?.same?.map((path) => valueAt(args, path)) ?? args
+  const values = rule.grant?.same?.map((path) => valueAt(args, path))
+  const same = values === undefined || values.includes(undefined) ? { args } : values
   return sha256(canonical([name, description, inputSchema, rule, same]))
-}
-
-/** A path that leads nowhere is told from every value. */
-function valueAt(args: unknown, path: string): unknown[] {
-  let value = args
-  for (const part of path.split(".")) {
-    if (!isRecord(value) || !Object.hasOwn(value, part)) return []
-    value = value[part]
-  }
-  return [value]
 }
 
 /** The newest grant that covers the like of `mark`; whether it is over is judged when it is used. */

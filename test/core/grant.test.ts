@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { cancelled } from "../../src/core/ask.ts"
-import { grantFor, grantRef, grantsInForce, revoke, type RevokeOutcome } from "../../src/core/grant.ts"
+import { grantFor, grantRef, grantsInForce, markOf, revoke, type RevokeOutcome } from "../../src/core/grant.ts"
 import type { Rule, Who } from "../../src/core/policy.ts"
 import { indexesOf, type Run } from "../../src/core/run.ts"
 import { settle } from "../../src/core/settle.ts"
@@ -82,4 +82,29 @@ describe("taking a grant back", () => {
 
 test("a run with grants is in the list of everybody who may take them back", () => {
   expect(listsOf(granted().run)).toEqual(["grants:", "grants:U0REQ", "grants:U0APP1", "grants:U0APP2"])
+})
+
+describe("what a grant covers", () => {
+  const tool = { name: "deploy", description: "", inputSchema: {} }
+  const mark = (args: unknown, same?: string[]): string =>
+    markOf({ tool, args, rule: { ...RULE, grant: { for: 5000, ...(same ? { same } : {}) } } })
+  const covers = (first: unknown, second: unknown, same?: string[]) => mark(first, same) === mark(second, same)
+
+  test("is the same values at the paths of the rule, or the same args", () => {
+    expect(covers({ env: "dev", n: 1 }, { env: "dev", n: 2 }, ["env"])).toBe(true)
+    expect(covers({ env: "dev" }, { env: "prod" }, ["env"])).toBe(false)
+    expect(covers({ env: "dev" }, { env: ["dev"] }, ["env"])).toBe(false)
+    expect(covers({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(true)
+    expect(covers({ a: 1 }, { a: 2 })).toBe(false)
+  })
+
+  test("is the very same args where a path leads nowhere, or can be read in two ways", () => {
+    const same = ["target.env"]
+    expect(covers({ n: 1 }, { n: 1 }, same)).toBe(true)
+    expect(covers({ n: 1 }, { n: 2 }, same)).toBe(false)
+    expect(covers({ "target.env": "dev" }, { "target.env": "prod" }, same)).toBe(false)
+    expect(covers({ target: [{ env: "dev" }] }, { target: [{ env: "prod" }] }, same)).toBe(false)
+    const twice = (env: string) => ({ target: { env: "dev" }, "target.env": env })
+    expect(covers(twice("dev"), twice("prod"), same)).toBe(false)
+  })
 })
