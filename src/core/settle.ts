@@ -24,7 +24,7 @@ export type Outcome =
   | { kind: "choice missing"; ask: Ask }
   /** The rule wants to know why. */
   | { kind: "reason missing"; ask: Ask }
-  /** What the ask does not offer: a grant under a rule without one. */
+  /** What the ask does not offer: a grant under a rule without one, a choice where there is no doubt. */
   | { kind: "not offered"; ask: Ask }
   /** Somebody voted who was not looked up: nothing was tried. */
   | { kind: "look again"; ask: Ask }
@@ -66,6 +66,8 @@ function judged(run: Run, tried: Attempted, ask: Ask): Outcome | undefined {
 
 /** What is missing for it to count, of somebody who may. */
 function lacking(tried: Attempted, ask: Ask): Outcome | undefined {
+  // Whatever names a choice comes from somebody else's program: of a guard "done" would be a yes for which one suffices.
+  if (tried.choice !== undefined && ask.from !== "doubt") return { kind: "not offered", ask }
   if (tried.paused && tried.ok && tried.choice !== "done") return { kind: "paused", ask }
   if (ask.from === "doubt" && tried.ok && tried.choice === undefined) return { kind: "choice missing", ask }
   if (tried.grant !== undefined && !offersGrant(ask, tried)) return { kind: "not offered", ask }

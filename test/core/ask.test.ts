@@ -121,6 +121,20 @@ describe("where two must approve", () => {
   })
 })
 
+describe("a choice that only a doubt offers", () => {
+  test.each<[string, Rule, Partial<Attempted>]>([
+    ["in place of a quorum", TWO, { choice: "done" }],
+    ["while nothing may be approved", RULE, { choice: "done", paused: true }],
+    ["to a single yes", RULE, { choice: "done" }],
+    ["again", RULE, { choice: "again" }],
+  ])("decides nothing about anything else: %s", (_, rule, how) => {
+    const { life, outcome } = press(asked(rule), "U0APP1", how)
+    expect(outcome.kind).toBe("not offered")
+    expect(lastFacts(life, 1)).toEqual(["refused: not offered"])
+    expect([callOf(life.run, "1.1")?.state, askIn(life).settled]).toEqual(["asked", undefined])
+  })
+})
+
 describe("a rule that wants a reason", () => {
   const WHY: Rule = { ...RULE, reason: { decline: "required", approve: "optional" } }
 
