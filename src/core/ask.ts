@@ -187,6 +187,12 @@ export function shown(run: Run, askId: string, now: number): Step | undefined {
   return step(withAsk(run, { ...ask, shownAt: now }), now, [{ what: "shown", via: "bot", ...about(ask) }], { show: "" })
 }
 
+/** Who changed the args of a call must not approve them either when it is asked about once more. */
+function editorsOf(run: Run, call: Call): Pick<Ask, "editors"> {
+  const editors = run.asks.findLast((ask) => ask.call === call.id && ask.editors)?.editors
+  return editors ? { editors } : {}
+}
+
 /**
  * Raises an ask about a call: an ask and its Request, with the card it is owed. Its deadline is the rule's or the
  * Request's own, whichever is sooner.
@@ -207,6 +213,7 @@ export function raise(
     version: 1,
     digest: call.digest,
     ...(call.edit === undefined ? {} : { edit: call.edit }),
+    ...(how.from === "tool" ? {} : editorsOf(run, call)),
     at: now,
     expiresAt: Math.min(now + how.rule.expiresIn, own ?? Number.MAX_SAFE_INTEGER),
     rule: how.rule,

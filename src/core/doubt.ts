@@ -28,7 +28,9 @@ export function doubted(
 function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
   const { attempt: _attempt, ...rest } = call
   if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
-  const rule = run.asks.find((ask) => ask.call === call.id)?.rule ?? how.ruleOf(call)
+  // A question of the tool's own may be for others than those who may let the call run.
+  const guard = run.asks.findLast((ask) => ask.call === call.id && ask.from === "guard")
+  const rule = guard?.rule ?? how.ruleOf(call)
   const request = how.mint(call)
   const asked = raise(run, call, { request, from: "doubt", rule }, now)
   if (!run.cancelled) return asked

@@ -157,20 +157,19 @@ function granted(
   return step(run, now, [entry], { slots: [{ name: `used:${call.id}`, data: JSON.stringify({ grant: id }) }] })
 }
 
-/** A yes that has aged is not used: the call is asked about again, as it was, with a fresh Request. */
+/**
+ * A yes that has aged is not used: the call is asked about again, as it was, with a fresh Request. Where the yes was to a
+ * doubt it is still not known what came of the first attempt, so the doubt is asked again.
+ */
 export function askedAgain(run: Run, callId: string, request: Request, now: number): Step | undefined {
   const call = callOf(run, callId)
   const before = run.asks.find((ask) => ask.id === call?.yes?.ask)
   if (!call || !before || call.state !== "ready" || run.cancelled) return undefined
-  const { yes: _yes, answered: _answered, ...rest } = call
-  const again: Call =
-    before.from === "doubt" && call.answered !== undefined ? { ...rest, answered: call.answered } : rest
-  return raise(
-    withCall(run, again),
-    again,
-    { request, from: before.from === "tool" ? "tool" : "guard", rule: before.rule },
-    now,
-  )
+  const { yes: _yes, answered, ...rest } = call
+  const { from, rule } = before
+  const kept = answered === undefined ? {} : { answered }
+  const again: Call = from === "doubt" ? { ...rest, ...kept, state: "running" } : rest
+  return raise(withCall(run, again), again, { request, from, rule }, now)
 }
 
 export type Starting = { kind: "go" } | { kind: "stale yes" } | { kind: "no" }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { cancelled, expire } from "../../src/core/ask.ts"
 import { settle, type Attempted, type Outcome } from "../../src/core/settle.ts"
 import { canonical, sha256 } from "../../src/core/digest.ts"
+import { doubted } from "../../src/core/doubt.ts"
 import { edit, type EditOutcome, type Editing } from "../../src/core/edit.ts"
 import { brokenAt } from "../../src/core/fact.ts"
 import { grantFor } from "../../src/core/grant.ts"
@@ -10,7 +11,7 @@ import type { Rule, Who } from "../../src/core/policy.ts"
 import { remind } from "../../src/core/remind.ts"
 import type { Decision } from "../../src/core/rules.ts"
 import { argsField, askOf, callOf, nextFor, readRun, wakeAt, writeRun, type Ask } from "../../src/core/run.ts"
-import { starting, took } from "../../src/core/turn.ts"
+import { askedAgain, starting, took } from "../../src/core/turn.ts"
 import { commit, member, newLife, RULE, turnOf, type Life } from "./life.ts"
 
 const ID = "ask-1-1"
@@ -190,6 +191,21 @@ describe("args that are changed before they are approved", () => {
     expect(press(life, "U0APP1", { version: 2, ok: false }).outcome.kind).toBe("recorded")
     const free = edits(asked({ ...RULE, edit: { by: "approvers", votes: true } }), {})
     expect(press(free.life, "U0APP1", { version: 2 }).outcome.kind).toBe("recorded")
+  })
+
+  test("are not approved by who changed them either when the yes has aged, or the outcome is unknown", () => {
+    const { life } = edits(asked(EDIT), {})
+    const yes = press(life, "U0APP2", { version: 2 }).life
+    const again = { id: "again", kind: "approval", prompt: "Run tool1" }
+    const aged = commit(yes, askedAgain(yes.run, "1.1", again, 20_000))
+    expect(press(aged, "U0APP1", { ask: "again" }, 21_000).outcome).toMatchObject({ kind: "denied", why: "own edit" })
+    expect(press(aged, "U0APP2", { ask: "again" }, 21_000).outcome.kind).toBe("recorded")
+    const ran = commit(yes, starting(yes.run, "1.1", { id: "a", owner: "gone", at: 0 }, 4000).step)
+    const how = { ruleOf: () => RULE, mint: () => ({ ...again, kind: "doubt" }) }
+    const doubt = commit(ran, doubted(ran.run, how, 5000))
+    const choice = { ask: "again", choice: "again" } as const
+    expect(press(doubt, "U0APP1", choice, 6000).outcome).toMatchObject({ kind: "denied", why: "own edit" })
+    expect(press(doubt, "U0APP2", choice, 6000).outcome.kind).toBe("recorded")
   })
 
   test("travel in the Answer", () => {

@@ -147,6 +147,40 @@ describe("a call", () => {
     expect(openAsks(life.run).map((ask) => ask.id)).toEqual(["again"])
   })
 
+  test("in doubt, whose new attempt did not start in time, is in doubt again", () => {
+    let life = take(newLife(), [{ do: "run" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a", "gone"), 2100).step)
+    const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
+    life = commit(life, doubted(life.run, { ruleOf: () => RULE, mint }, 3000))
+    life = commit(life, settle(life.run, yes("doubt-1", "U0APP1", { choice: "again" }), 3500).step)
+    expect(starting(life.run, "1.1", attempt("b"), 14_000).outcome).toEqual({ kind: "stale yes" })
+    life = commit(life, askedAgain(life.run, "1.1", { ...mint(), id: "doubt-2" }, 14_000))
+    expect(openAsks(life.run)).toMatchObject([{ id: "doubt-2", from: "doubt", kind: "doubt" }])
+    expect(starting(life.run, "1.1", attempt("b"), 14_001).outcome).toEqual({ kind: "no" })
+    expect(doubted(life.run, { ruleOf: () => RULE, mint }, 14_001)).toBeUndefined()
+    const done = commit(life, settle(life.run, yes("doubt-2", "U0APP1", { choice: "done" }), 15_000).step)
+    expect(call(done.run).state).toBe("decided")
+    const over = commit(life, cancelled(life.run, { via: "cli", cause: "c" }, 15_000))
+    expect(call(over.run).state).toBe("decided")
+    life = commit(life, settle(life.run, yes("doubt-2", "U0APP1", { choice: "again" }), 15_000).step)
+    expect(starting(life.run, "1.1", attempt("c"), 15_001).outcome).toEqual({ kind: "go" })
+  })
+
+  test("in doubt is for those who may let it run, whoever answered its tool's question", () => {
+    let life = take(newLife(), [{ do: "run" }], 2000)
+    life = commit(life, starting(life.run, "1.1", attempt("a", "gone"), 2100).step)
+    const asker = { ...RULE, approvers: [REQ.user], selfApproval: true }
+    const how = { request: { id: "own", kind: "question", prompt: "Which one?" }, rule: asker }
+    life = commit(life, suspended(life.run, "1.1", "a", how, 2200))
+    life = commit(life, settle(life.run, yes("own", REQ.user, { data: { output: "this" } }), 2300).step)
+    life = commit(life, starting(life.run, "1.1", attempt("b", "gone"), 2400).step)
+    const mint = () => ({ id: "doubt-1", kind: "doubt", prompt: "It is not known" })
+    life = commit(life, doubted(life.run, { ruleOf: () => RULE, mint }, 3000))
+    const again = { choice: "again" } as const
+    expect(settle(life.run, yes("doubt-1", REQ.user, again), 3100).outcome).toMatchObject({ kind: "denied" })
+    expect(settle(life.run, yes("doubt-1", "U0APP1", again), 3100).outcome.kind).toBe("recorded")
+  })
+
   test("is started by one attempt only", () => {
     let life = take(newLife(), [{ do: "run" }], 2000)
     life = commit(life, starting(life.run, "1.1", attempt("a"), 2100).step)
