@@ -9,7 +9,7 @@ import { argsField, askOf } from "../core/run.ts"
 import type { Ask, Attempt, Call } from "../core/run.ts"
 import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
-import { askedAgain, decided, finished, isMarked, starting, suspended, unmarked } from "../core/turn.ts"
+import { askedAgain, decided, finished, isMarked, requestOf, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
 import { failure, renamed, stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
@@ -180,7 +180,7 @@ async function close(held: Held, agent: Agent, call: Call, result: ToolResult, o
 }
 
 async function askAgain(held: Held, call: Call): Promise<void> {
-  const [text] = await held.texts([`req:${call.yes?.ask ?? ""}`])
+  const [text] = await held.texts([`req:${requestOf(call) ?? ""}`])
   if (text === undefined) throw new Error(`the Request of the yes to call ${call.id} is missing`)
   // With its own deadline, if it has one: a Request is stale after that, however often it is asked.
   const fresh = renamed(JSON.parse(text) as Request)

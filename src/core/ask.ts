@@ -25,7 +25,7 @@ export const about = (ask: Ask): Pick<Entry, "ask" | "call" | "tool" | "args" | 
 
 /** The call as it goes on after its ask was settled. */
 function callAfter(call: Call, ask: Ask, settled: Settled): Call {
-  const { attempt: _attempt, ...rest } = call
+  const { attempt: _attempt, grant: _grant, ...rest } = call
   const yes = { ask: ask.id, at: settled.at, within: ask.rule.startWithin }
   if (!settled.ok) return { ...call, state: "decided", ask: ask.id }
   if (ask.from === "doubt") {
@@ -218,7 +218,7 @@ export function raise(
     expiresAt: Math.min(now + how.rule.expiresIn, own ?? Number.MAX_SAFE_INTEGER),
     rule: how.rule,
   }
-  const { attempt: _attempt, ...rest } = call
+  const { attempt: _attempt, grant: _grant, ...rest } = call
   const next: Call = how.from === "doubt" ? { ...call, ask: ask.id } : { ...rest, state: "asked", ask: ask.id }
   return step(
     { ...withCall(run, next), asks: [...run.asks, ask] },

@@ -4,7 +4,7 @@
  */
 import { raise, withdrawn } from "./ask.ts"
 import type { Rule } from "./policy.ts"
-import { isUnderway, merge, step, withCall } from "./run.ts"
+import { grantOf, isUnderway, merge, step, withCall } from "./run.ts"
 import type { Call, Run, Step } from "./run.ts"
 import type { Request } from "./suspension.ts"
 
@@ -30,7 +30,7 @@ function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: num
   if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
   // A question of the tool's own may be for others than those who may let the call run.
   const guard = run.asks.findLast((ask) => ask.call === call.id && ask.from === "guard")
-  const rule = guard?.rule ?? how.ruleOf(call)
+  const rule = (guard ?? grantOf(run, call))?.rule ?? how.ruleOf(call)
   const request = how.mint(call)
   const asked = raise(run, call, { request, from: "doubt", rule }, now)
   if (!run.cancelled) return asked

@@ -54,11 +54,8 @@ export function decide(rules: readonly ApprovalRule[], defaults: Rule, called: C
   return strictest(odd, { do: "ask", rule: defaults })
 }
 
-/** Those that may have been meant, before the one that was. */
-function strictest(odd: readonly Decision[], sure: Decision): Decision {
-  const [first = sure, ...rest] = [...odd, sure]
-  return rest.reduce(stricter, first)
-}
+/** Of those that may have been meant and the one that was. */
+const strictest = (odd: readonly Decision[], sure: Decision): Decision => [...odd, sure].reduce(stricter)
 
 function decisionOf(rule: ApprovalRule, index: number, defaults: Rule): Decision {
   if (rule.do === "allow") return { do: "allow", index }

@@ -52,6 +52,8 @@ export interface Call {
   /** The ask that is open (asked), that decided it (decided), or the open doubt about it (running). */
   ask?: string
   yes?: Yes
+  /** The grant that it may start by, and the Request that is asked should that be over by then. */
+  grant?: { id: string; request: string }
   /** The tool's own Request that was answered yes: the call runs with its Answer, and may not suspend again. */
   answered?: string
   attempt?: Attempt
@@ -352,11 +354,16 @@ export function wakeAt(run: Run): number {
   return Math.min(...openAsks(run).map(nextFor))
 }
 
-/** When open asks expire, and a yes on which nothing was started is too old. */
+/** When open asks expire, and a yes or a grant on which nothing was started is too old. */
 export const deadlinesOf = (run: Run): number[] => [
   ...openAsks(run).map((ask) => ask.expiresAt),
   ...run.calls.flatMap(({ state, yes }) => (state === "ready" && yes ? [yes.at + yes.within + 1] : [])),
+  ...run.calls.flatMap((call) => (call.state === "ready" ? (grantOf(run, call)?.until ?? []) : [])),
 ]
+
+/** The grant that the call may start by. */
+export const grantOf = (run: Run, { grant }: Call): Grant | undefined =>
+  grant && run.grants?.find(({ id }) => id === grant.id)
 
 /** Running and not in doubt: someone should hold the run. */
 export const isUnderway = (call: Call, run: Run): boolean =>

@@ -66,15 +66,17 @@ function judged(run: Run, tried: Attempted, ask: Ask): Outcome | undefined {
 
 /** What is missing for it to count, of somebody who may. */
 function lacking(tried: Attempted, ask: Ask): Outcome | undefined {
-  // Whatever names a choice comes from somebody else's program: of a guard "done" would be a yes for which one suffices.
-  if (tried.choice !== undefined && ask.from !== "doubt") return { kind: "not offered", ask }
+  if (!isOffered(ask, tried)) return { kind: "not offered", ask }
   if (tried.paused && tried.ok && tried.choice !== "done") return { kind: "paused", ask }
   if (ask.from === "doubt" && tried.ok && tried.choice === undefined) return { kind: "choice missing", ask }
-  if (tried.grant !== undefined && !offersGrant(ask, tried)) return { kind: "not offered", ask }
   return lacksReason(ask, tried) ? { kind: "reason missing", ask } : undefined
 }
 
-const offersGrant = (ask: Ask, { ok }: Attempted): boolean => ok && ask.from === "guard" && isGrantable(ask.rule)
+/** A press is made in somebody else's program: of a guard "done" would be a yes for which one person suffices. */
+function isOffered({ from, rule }: Ask, { ok, choice, grant }: Attempted): boolean {
+  if (choice !== undefined && from !== "doubt") return false
+  return grant === undefined || (ok && from === "guard" && isGrantable(rule))
+}
 
 function lacksReason({ rule }: Ask, { ok, note = "" }: Attempted): boolean {
   const need = ok ? rule.reason?.approve : rule.reason?.decline

@@ -6,8 +6,8 @@ import { raise, refusalKey } from "./ask.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
-import { callOf, FORMAT, merge, step, withAsk, withCall } from "./run.ts"
-import type { Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
+import { callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
+import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
 import type { Request } from "./suspension.ts"
 
 /** A new run, with what was asked for as the first entry of its transcript. */
@@ -154,16 +154,20 @@ function granted(
     args: digest,
     cause: id,
   }
-  return step(run, now, [entry], { slots: [{ name: `used:${call.id}`, data: JSON.stringify({ grant: id }) }] })
+  const { request } = otherwise
+  return step(withCall(run, { ...call, grant: { id, request: request.id } }), now, [entry], {
+    texts: { [`req:${request.id}`]: JSON.stringify(request) },
+    slots: [{ name: `used:${call.id}`, data: JSON.stringify({ grant: id }) }],
+  })
 }
 
 /**
- * A yes that has aged is not used: the call is asked about again, as it was, with a fresh Request. Where the yes was to a
- * doubt it is still not known what came of the first attempt, so the doubt is asked again.
+ * A yes that has aged, or a grant that is over, is not used: the call is asked about again, as it was, with a fresh Request.
+ * Where the yes was to a doubt it is still not known what came of the first attempt, so the doubt is asked again.
  */
 export function askedAgain(run: Run, callId: string, request: Request, now: number): Step | undefined {
   const call = callOf(run, callId)
-  const before = run.asks.find((ask) => ask.id === call?.yes?.ask)
+  const before = call && allowedBy(run, call)
   if (!call || !before || call.state !== "ready" || run.cancelled) return undefined
   const { yes: _yes, answered, ...rest } = call
   const { from, rule } = before
@@ -172,14 +176,29 @@ export function askedAgain(run: Run, callId: string, request: Request, now: numb
   return raise(withCall(run, again), again, { request, from, rule }, now)
 }
 
+/** The Request whose yes the call may start by, or which a grant made needless; undefined when nobody need be asked. */
+export const requestOf = ({ yes, grant }: Call): string | undefined => yes?.ask ?? grant?.request
+
+function allowedBy(run: Run, call: Call): Pick<Ask, "from" | "rule"> | undefined {
+  if (call.yes) return run.asks.find(({ id }) => id === call.yes?.ask)
+  const grant = grantOf(run, call)
+  return grant && { from: "guard", rule: grant.rule }
+}
+
 export type Starting = { kind: "go" } | { kind: "stale yes" } | { kind: "no" }
 
-/** Marks a call as running, before it runs. A yes that has aged is not used: the call must be asked about again. */
+/** Whether what the call may start by doesn't hold any more: it was held up for too long, or a grant was taken back. */
+function isStale(run: Run, call: Call, now: number): boolean {
+  if (call.yes) return call.yes.at + call.yes.within < now
+  return call.grant !== undefined && now >= (grantOf(run, call)?.until ?? 0)
+}
+
+/** Marks a call as running, before it runs. A yes or grant that is too old is not used: it must be asked about again. */
 export function starting(run: Run, callId: string, attempt: Attempt, now: number): { step?: Step; outcome: Starting } {
   const call = callOf(run, callId)
   if (call?.attempt?.id === attempt.id) return { outcome: { kind: "go" } }
   if (!call || call.state !== "ready" || run.cancelled || run.ended) return { outcome: { kind: "no" } }
-  if (call.yes && call.yes.at + call.yes.within < now) return { outcome: { kind: "stale yes" } }
+  if (isStale(run, call, now)) return { outcome: { kind: "stale yes" } }
   const ran = ranOf(run, call, "running")
   const entry: Entry = {
     what: "started",
@@ -228,8 +247,8 @@ export function finished(run: Run, callId: string, attemptId: string, result: Re
   return merge(closed, written(ran, call, result, now, attemptId))
 }
 
-/** Whether an attempt of the call has a mark: of one without effects only for the sake of a yes, which ages. */
-export const isMarked = (call: Call): boolean => call.effects !== "none" || call.yes !== undefined
+/** Whether an attempt of the call has a mark: of one without effects only for the sake of a yes or a grant, which age. */
+export const isMarked = (call: Call): boolean => call.effects !== "none" || requestOf(call) !== undefined
 
 /**
  * The result of an attempt that has no mark is taken while its call is still ready. Of any other call the attempt that

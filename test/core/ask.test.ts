@@ -6,12 +6,12 @@ import { canonical, sha256 } from "../../src/core/digest.ts"
 import { doubted } from "../../src/core/doubt.ts"
 import { edit, type EditOutcome, type Editing } from "../../src/core/edit.ts"
 import { brokenAt } from "../../src/core/fact.ts"
-import { grantFor } from "../../src/core/grant.ts"
+import { grantFor, revoke } from "../../src/core/grant.ts"
 import type { Rule, Who } from "../../src/core/policy.ts"
 import { remind } from "../../src/core/remind.ts"
 import type { Decision } from "../../src/core/rules.ts"
 import { argsField, askOf, callOf, nextFor, readRun, wakeAt, writeRun, type Ask } from "../../src/core/run.ts"
-import { askedAgain, starting, took } from "../../src/core/turn.ts"
+import { askedAgain, isMarked, requestOf, starting, took } from "../../src/core/turn.ts"
 import { commit, member, newLife, RULE, turnOf, type Life } from "./life.ts"
 
 const ID = "ask-1-1"
@@ -270,6 +270,27 @@ describe("a grant", () => {
     const late = again(life, 8000, grant?.id ?? "")
     expect(late.run.calls[0]?.state).toBe("asked")
     expect(grantFor(life.run, "another")).toBeUndefined()
+  })
+
+  test("that is over or taken back before the call starts lets nothing start", () => {
+    const { life } = press(asked(GRANT), "U0APP1", { grant: "mark" })
+    const id = grantFor(life.run, "mark")?.id ?? ""
+    const used = again(life, 4000, id)
+    const attempt = { id: "a", owner: "o", at: 0 }
+    expect(starting(used.run, "2.1", attempt, 7999).outcome.kind).toBe("go")
+    expect(starting(used.run, "2.1", attempt, 8000).outcome.kind).toBe("stale yes")
+    const tried = { grant: id, who: member("U0APP2"), admins: [], via: "command", cause: "back" } as const
+    const back = commit(used, revoke(used.run, tried, 5000).step)
+    expect(starting(back.run, "2.1", attempt, 5001).outcome.kind).toBe("stale yes")
+    const call = callOf(back.run, "2.1")
+    expect(call && [isMarked({ ...call, effects: "none" }), requestOf(call)]).toEqual([true, "ask-2-1"])
+    expect(JSON.parse(back.texts.get("req:ask-2-1") ?? "")).toMatchObject({ prompt: "Run tool1" })
+    const request = { id: "fresh", kind: "approval", prompt: "Run tool1" }
+    const open = commit(back, askedAgain(back.run, "2.1", request, 5002))
+    expect(askOf(open.run, "fresh")).toMatchObject({ from: "guard", rule: GRANT, call: "2.1" })
+    const yes = press(open, "U0APP2", { ask: "fresh" }, 5003).life
+    expect(starting(yes.run, "2.1", attempt, 9000).outcome.kind).toBe("go")
+    expect(readRun(writeRun(used.run))).toEqual(used.run)
   })
 
   test.each<[string, Rule, Partial<Attempted>]>([

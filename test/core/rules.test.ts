@@ -265,7 +265,10 @@ describe("two rules together", () => {
   })
 
   test("are both kept where one names somebody twice", () => {
-    const [twice, others]: Rule[] = [{ ...RULE, approvers: ["U1", "U1"] }, { ...RULE, approvers: ["U1", "U2"] }]
+    const [twice, others]: Rule[] = [
+      { ...RULE, approvers: ["U1", "U1"] },
+      { ...RULE, approvers: ["U1", "U2"] },
+    ]
     for (const [a, b] of [[twice, others], [others, twice]]) {
       expect(a && b && mayDecide(together(a, b), { team: "T1", user: "U9" }, who("U2"), true).ok).toBe(false)
     } // prettier-ignore
