@@ -280,7 +280,7 @@ describe("a run", () => {
     ["  restart web\nand then api ", "restart web"],
     ["x".repeat(151), `${"x".repeat(149)}…`],
     // Where it is cut, half of a password would be no password to the mask.
-    [`${"x".repeat(130)} postgres://u:hunter2@db`, `${"x".repeat(130)} postgres://u:«mask…`],
+    [`${"x".repeat(130)} postgres://u:hunter2@db`, `${"x".repeat(130)} postgres://u:[pass…`],
   ])("is called by the first line of what was asked for: %j", (prompt, title) => {
     const how = { id: "r00abc", cause: "c", requester: REQ, channel: "C0OPS", keep: 1, via: "command" } as const
     const { run, texts } = begin({ ...how, prompt, rooted: false, transcript: [] }, 1000)
