@@ -36,9 +36,14 @@ export interface Proxy {
   close(): Promise<void>
 }
 
+/** Longer than any text that is waited for. */
+const TAIL = 200
+
 interface Pair {
   client: Socket
   server: Socket
+  /** The end of what the client sent since somebody last began to wait for a text: a busy machine cuts it anywhere. */
+  tail: string
   /** Set once a request whose reply is to be swallowed went through. */
   doomed?: () => void
 }
@@ -62,8 +67,10 @@ export async function startProxy(target: { port: number; host?: string }): Promi
   }
 
   const fromClient = (pair: Pair, chunk: Buffer) => {
-    const text = chunk.toString("latin1")
-    requests.push(text)
+    const sent = chunk.toString("latin1")
+    requests.push(sent)
+    const text = pair.tail + sent
+    pair.tail = text.slice(-TAIL)
     if (swallow && text.includes(swallow.text)) {
       pair.doomed = swallow.done
       swallow = undefined
@@ -74,6 +81,11 @@ export async function startProxy(target: { port: number; host?: string }): Promi
       trap = undefined
     }
     pass("requests", pair.server, chunk)
+  }
+
+  /** What was sent before is not what is waited for. */
+  const forgetTails = () => {
+    for (const pair of pairs) pair.tail = ""
   }
 
   const fromServer = (pair: Pair, chunk: Buffer) => {
@@ -88,7 +100,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
       return void client.destroy()
     }
     const server = connect({ port: target.port, host: target.host ?? "127.0.0.1" })
-    const pair: Pair = { client, server }
+    const pair: Pair = { client, server, tail: "" }
     pairs.add(pair)
     client.setNoDelay(true)
     server.setNoDelay(true)
@@ -129,6 +141,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
     refused: () => refused,
     swallowReplyTo: (text) =>
       new Promise((resolve) => {
+        forgetTails()
         swallow = { text, done: resolve }
       }),
     hold(what) {
@@ -136,6 +149,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
     },
     holdFrom: (text, what = "requests") =>
       new Promise((resolve) => {
+        forgetTails()
         trap = { text, what, done: resolve }
       }),
     release() {

@@ -145,7 +145,8 @@ describe("the worst that a person, a model or a tool can write, beside an ordina
     const { calls, deliveries } = ours.slack.workspace
     const acks = deliveries.flatMap(({ payload }) => (payload === undefined ? [] : [payload]))
     const sent = [...calls.map(({ args }) => args), ...acks]
-    expect(JSON.stringify(acks)).toContain("\\\\u{202e}")
+    expect(JSON.stringify(acks)).toContain("please <!channel>")
+    expect(JSON.stringify(sent)).toContain("\\\\u{202e}")
     expect(sent.flatMap(strings).filter((text) => HIDDEN.test(text))).toEqual([])
     const all = nodes(sent)
     for (const mrkdwn of all.filter(({ type }) => type === "mrkdwn")) expect(mrkdwn).toMatchObject({ verbatim: true })
