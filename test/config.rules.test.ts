@@ -126,3 +126,15 @@ approvals:
     expect(read(`approvals: [ { tool: "get_*", do: allow }, ${strict} ]\n`).faults).toEqual([])
   })
 })
+
+test.each([
+  ["quorum: 2", "{ tool: x, do: ask, selfApproval: confirm }", "quorum: 1"],
+  ["selfApproval: confirm", "{ tool: x, do: ask, quorum: 2 }", "selfApproval: false"],
+])("%s for all and %s, which nobody can satisfy together, is a fault of the rule", (file, rule, remedy) => {
+  const list = `approvals: [ ${rule}, { tool: y, do: allow } ]`
+  expect(faults(`${file}\n${list}`)).toEqual([
+    expect.stringMatching(new RegExp(`^approvals\\[0\\] can be approved by nobody: .* Put ${remedy} into this rule`)),
+  ])
+  expect(faults(list)).toEqual([])
+  expect(faults(`${file}\napprovals: [ ${rule.replace(" }", `, ${remedy} }`)} ]`)).toEqual([])
+})

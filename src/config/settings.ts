@@ -168,7 +168,7 @@ export function settings({ env, folder, secret }: Surroundings) {
       },
       "{ prefix: countersign }",
     ).prefault({}),
-  })
+  }).check(satisfiable)
 }
 
 const OF_ASKING = Object.keys(asking) as readonly (keyof typeof asking)[]
@@ -183,6 +183,25 @@ function saidOf(rule: unknown): string {
 function consistent({ value, issues }: { value: Asking; issues: z.core.$ZodRawIssue[] }): void {
   const message = contradiction(value)
   if (message !== undefined) issues.push({ code: "custom", input: value, message })
+}
+
+/** What the file says for all must leave somebody who can say yes under each rule. */
+function satisfiable({ value, issues }: { value: Whole; issues: z.core.$ZodRawIssue[] }): void {
+  for (const [index, rule] of value.approvals.entries()) {
+    const remedy = rule.do === "ask" ? remedyOf(value, rule) : undefined
+    if (remedy === undefined) continue
+    const message = `can be approved by nobody: a quorum and selfApproval: confirm, where the requester alone confirms, one of them said for the whole file. Put ${remedy} into this rule`
+    issues.push({ code: "custom", input: rule, path: ["approvals", index], message })
+  }
+}
+
+type Whole = Asking & { approvals: ApprovalRule[] }
+
+/** Undefined too where the rule itself says both, which is a fault of its own. */
+function remedyOf({ quorum = 1, selfApproval }: Asking, rule: ApprovalRule): string | undefined {
+  if (rule.selfApproval === "confirm") return rule.quorum === undefined && quorum > 1 ? "quorum: 1" : undefined
+  const inherits = rule.selfApproval === undefined && selfApproval === "confirm"
+  return inherits && (rule.quorum ?? 1) > 1 ? "selfApproval: false" : undefined
 }
 
 /** A laxer rule behind one with `when` takes what that one lets slip; so it must say itself what it is for. */
