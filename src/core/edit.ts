@@ -4,7 +4,7 @@
  */
 import { expire, type Tried } from "./ask.ts"
 import type { Entry, Via } from "./fact.ts"
-import { mayEdit, type Denial, type Who } from "./policy.ts"
+import { mayEdit, samePerson, type Denial, type Who } from "./policy.ts"
 import { argsField, askOf, callOf, merge, ruleOf, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Run, Step } from "./run.ts"
 import { stricter, type Decision } from "./rules.ts"
@@ -101,7 +101,7 @@ function changed(run: Run, tried: Editing, ask: Ask, now: number): Step {
     digest,
     rule,
     expiresAt: Math.min(ask.expiresAt, now + rule.expiresIn),
-    editors: [...(ask.editors ?? []), who.person],
+    editors: [...(ask.editors ?? []).filter((one) => !samePerson(one, who.person)), who.person],
   }
   const call = callOf(run, ask.call)
   const about = { ...aboutOf(next), outcome: `was ${ask.digest}` }

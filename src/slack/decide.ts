@@ -120,8 +120,9 @@ function markOf({ calls }: Front, { tool, rule }: Ask, args: string): { grant: s
   return mark === undefined ? undefined : { grant: mark }
 }
 
-const editedArgs = ({ edit }: Ask, args: string): { args?: Record<string, unknown> } =>
-  edit === undefined ? {} : { args: JSON.parse(args) as Record<string, unknown> }
+/** The answer to a question of the tool's own has the form that the tool gave it. */
+const editedArgs = ({ edit, from }: Ask, args: string): { args?: Record<string, unknown> } =>
+  edit === undefined || from === "tool" ? {} : { args: JSON.parse(args) as Record<string, unknown> }
 
 function attempted(saying: Saying, who: Who, voters: readonly Who[]): Attempted {
   const { ask, version, ok, choice, data, note, via, press } = saying

@@ -208,6 +208,13 @@ describe("args that are changed before they are approved", () => {
     expect(press(doubt, "U0APP2", choice, 6000).outcome.kind).toBe("recorded")
   })
 
+  test("name everybody who changed them once, the last one last", () => {
+    let { life } = edits(asked(EDIT), {})
+    life = edits(life, { version: 2, value: 8, who: member("U0APP2") }).life
+    life = edits(life, { version: 3, value: 9 }).life
+    expect(askIn(life).editors?.map(({ user }) => user)).toEqual(["U0APP2", "U0APP1"])
+  })
+
   test("travel in the Answer", () => {
     const { life } = edits(asked(EDIT), {})
     const done = press(life, "U0APP2", { version: 2, args: { n: 9 } })

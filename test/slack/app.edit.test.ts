@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest"
 import { createToolkit } from "../../src/agent/tool.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import type { ApprovalRule } from "../../src/core/rules.ts"
+import { merge } from "../../src/core/run.ts"
+import { starting, suspended } from "../../src/core/turn.ts"
 import type { Message } from "../../src/sandbox/workspace.ts"
 import { callsOf } from "../../src/work/guard.ts"
-import { ADA, GRACE, rig, ROBIN, RULE, type Rig } from "./app.rig.ts"
+import { ADA, GRACE, OPS, rig, ROBIN, RULE, type Rig } from "./app.rig.ts"
 import { buttonsOf } from "./show.rig.ts"
 
 const DEPLOY = {
@@ -91,6 +93,26 @@ describe("changing the args before approving", () => {
     const [answer] = await it.store.texts(id, [`answer:${ask?.id}`])
     expect(JSON.parse(answer ?? "")).toMatchObject({ ok: true, data: { args: { ...ARGS, env: "staging" } } })
     expect(await facts(it, id, "edited")).toMatchObject([{ by: { user: ADA }, via: "form", version: 2 }])
+  })
+
+  test("is told with the yes to the call, not with the answer to a question of its tool's own", async () => {
+    const { it, id, card } = await asked()
+    await save(it, ADA, await opened(it, ADA, card), { env: "staging" })
+    await it.slack.workspace.waitFor(() => JSON.stringify(it.now(card)).includes("Changed by "))
+    await it.press(GRACE, it.now(card), "approve")
+    await it.slack.workspace.waitFor(() => buttonsOf(it.now(card)).length === 0)
+    const request = { id: "own", kind: "approval", prompt: "Really?" }
+    await it.change(id, (run, at) => {
+      const begun = starting(run, "1.1", { id: "a", owner: "worker", at }, at).step
+      return begun && merge(begun, suspended(begun.run, "1.1", "a", { request, rule: RULE }, at))
+    })
+    const own = await it.slack.workspace.waitFor(() =>
+      it.slack.workspace.messages(OPS).find((message) => JSON.stringify(message).includes(":own")),
+    )
+    await it.press(GRACE, own, "approve")
+    await it.slack.workspace.waitFor(() => buttonsOf(it.now(own)).length === 0)
+    const [answer] = await it.store.texts(id, ["answer:own"])
+    expect(JSON.parse(answer ?? "")).toEqual({ id: "own", ok: true, data: { output: "approved" } })
   })
 
   test("makes void what others said about the old version", async () => {
