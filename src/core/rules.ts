@@ -192,12 +192,17 @@ export function fitOf(rule: ApprovalRule, called: Called): { fits: Fits | "other
 }
 
 function fitsOne(value: unknown, wanted: readonly Scalar[], listed: readonly unknown[]): Fits {
-  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") return "odd"
+  if (!isScalar(value)) return "odd"
   if (wanted.some((one) => isMet(one, value))) return "yes"
-  // Two spellings that the tool itself tells apart are two values.
-  if (listed.includes(value)) return "no"
-  return wanted.some((one) => isMet(folded(one), folded(value))) || isYesOrNo(wanted, value) ? "odd" : "no"
+  const near = wanted.filter((one) => isMet(folded(one), folded(value)))
+  const isListed = listed.includes(value)
+  if (near.length === 0) return !isListed && isYesOrNo(wanted, value) ? "odd" : "no"
+  // Two spellings that the tool itself tells apart are two values; one that it doesn't have is no spelling.
+  const toldApart = isListed && near.every((one) => listed.some((other) => isScalar(other) && isMet(one, other)))
+  return toldApart ? "no" : "odd"
 }
+
+const isScalar = (value: unknown): value is Scalar => ["string", "number", "boolean"].includes(typeof value)
 
 /** Where yes or no is wanted a tool may take anything for one of them. */
 const isYesOrNo = (wanted: readonly Scalar[], value: Scalar): boolean =>

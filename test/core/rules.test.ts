@@ -193,6 +193,17 @@ describe("a rule with when", () => {
     expect(decideOn(rules, "x", { env: "PROD" }).do).toBe("deny")
   })
 
+  test("a spelling of the rule's that the tool's enum doesn't have is odd", () => {
+    const schema = { properties: { env: { enum: ["prod", "dev"] }, mode: { enum: [true, "auto"] } } }
+    const rules: ApprovalRule[] = [
+      { tool: "*", when: { env: "PROD", mode: "auto" }, do: "deny" },
+      { tool: "*", when: { mode: true }, do: "allow" },
+    ]
+    expect(decideOn(rules, "x", { env: "prod", mode: "auto" }, schema).do).toBe("deny")
+    expect(decideOn(rules, "x", { env: "dev", mode: "auto" }, schema).do).toBe("ask")
+    expect(decideOn(rules, "x", { env: "prod", mode: true }, schema).do).toBe("allow")
+  })
+
   test("a path that leads through a key with dots as well can be read in two ways", () => {
     const rules: ApprovalRule[] = [{ tool: "*", when: { "a.b.c": "x" }, do: "deny" }]
     expect(decideOn(rules, "x", { a: { b: { c: "y" } } }).do).toBe("ask")
