@@ -4,6 +4,7 @@
  */
 import { credentialWord } from "./credential.ts"
 import { isRecord } from "./json.ts"
+import type { Request } from "./suspension.ts"
 
 export interface Question {
   question: string
@@ -29,15 +30,21 @@ export function questionsFault(kind: string, value: unknown): string | undefined
     // Choices can't carry a secret; everything that is typed can.
     if (options.length > 0) continue
     const word = credentialWord(question) ?? credentialWord(header ?? "")
-    if (word !== undefined) {
-      return (
-        `data.questions ${JSON.stringify(question)} asks for a credential (${word}): ` +
-        `passwords, keys, tokens and payment secrets go through kind "authorization" with a url, never through a form`
-      )
-    }
+    if (word !== undefined) return asksFor(`data.questions ${JSON.stringify(question)}`, word)
   }
   return undefined
 }
+
+/** The same of what has a prompt alone and is answered in words. */
+export function promptFault({ kind, prompt, data }: Pick<Request, "kind" | "prompt" | "data">): string | undefined {
+  const inWords = (kind === "input" || kind === "question") && !isRecord(data?.["schema"])
+  const word = inWords && data?.["questions"] === undefined ? credentialWord(prompt) : undefined
+  return word === undefined ? undefined : asksFor("the prompt", word)
+}
+
+const asksFor = (what: string, word: string): string =>
+  `${what} asks for a credential (${word}): ` +
+  `passwords, keys, tokens and payment secrets go through kind "authorization" with a url, never through a form`
 
 function questionOf(value: unknown): Question | undefined {
   if (!isRecord(value)) return undefined

@@ -5,7 +5,7 @@
 import { answerSchemaFault } from "./answer-schema.ts"
 import { instantOf } from "./instant.ts"
 import { isRecord, jsonCopy, LONE_SURROGATE } from "./json.ts"
-import { questionsFault } from "./questions.ts"
+import { promptFault, questionsFault } from "./questions.ts"
 
 /** Why an Answer is a no. Advisory: for logs and people, never what the loop decides by. */
 export type Reason = "declined" | "cancelled" | "expired"
@@ -111,7 +111,8 @@ export function requestOf(value: unknown): RequestRead {
   const { id, kind, prompt, url, expiresAt } = value as unknown as Request
   const { data } = copied
   const request = { id, kind, prompt, ...present({ url, data, expiresAt }) }
-  const asked = answerSchemaFault(kind, data?.["schema"]) ?? questionsFault(kind, data?.["questions"])
+  const asked =
+    answerSchemaFault(kind, data?.["schema"]) ?? questionsFault(kind, data?.["questions"]) ?? promptFault(request)
   return asked === undefined ? { ok: true, request } : refuse(asked)
 }
 

@@ -39,3 +39,16 @@ test("a Request with such a question is refused, and any other comes through ver
   expect(pendingOf(ask(questions))?.data).toEqual({ questions })
   expect(pendingOf(ask("anything"))?.data).toEqual({ questions: "anything" })
 })
+
+test("nobody is asked for a credential by a prompt that is answered in words", () => {
+  const schema = { type: "object", properties: { region: { type: "string" } } }
+  for (const kind of ["input", "question"]) {
+    expect(() => pending({ kind, prompt: "What is the password of the database?" })).toThrow(/prompt.*authorization/)
+    expect(() => pending({ kind, prompt: "Your API key, please" })).toThrow(/authorization/)
+    expect(() => pending({ kind, prompt: "Which region?" })).not.toThrow()
+    // Words around fields ask for nothing themselves.
+    expect(() => pending({ kind, prompt: "Where is the token used?", data: { schema } })).not.toThrow()
+  }
+  expect(() => pending({ kind: "approval", prompt: "Rotate the password of the database?" })).not.toThrow()
+  expect(() => pending({ kind: "authorization", prompt: "Your password", url: "https://x.example" })).not.toThrow()
+})
