@@ -10,6 +10,7 @@ import type { Message } from "./limits.ts"
 import { help, list } from "./lists.ts"
 import { answers, root } from "./messages.ts"
 import { LINK, listSamples } from "./sample-lists.ts"
+import { noticeSamples } from "./sample-notices.ts"
 import { note, revealed, words } from "./words.ts"
 
 export const AT = Date.UTC(2026, 10, 29, 11, 30)
@@ -273,6 +274,7 @@ export function samples(): Map<string, Message> {
     ),
     one("list, empty", list({ waiting: [], mine: [] })),
     ...listSamples(sampleRun, sampleAsk(), [ANA, BEN]),
+    ...noticeSamples(sampleRun, sampleAsk(), [ANA, BEN]),
     one("help", help()),
     one("note", note(words({ about: "started" }), LINK)),
     ...several("revealed", revealed('{"env":{"DB_PASSWORD":"hunter2"},"service":"web"}')),
