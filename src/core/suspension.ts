@@ -109,12 +109,15 @@ export function requestOf(value: unknown): RequestRead {
   const copied = dataOf(value["data"])
   if (!copied.ok) return copied
   const { id, kind, prompt, url, expiresAt } = value as unknown as Request
-  const { data } = copied
-  const request = { id, kind, prompt, ...present({ url, data, expiresAt }) }
-  const asked =
-    answerSchemaFault(kind, data?.["schema"]) ?? questionsFault(kind, data?.["questions"]) ?? promptFault(request)
+  const request = { id, kind, prompt, ...present({ url, data: copied.data, expiresAt }) }
+  const asked = askedFault(request)
   return asked === undefined ? { ok: true, request } : refuse(asked)
 }
+
+const askedFault = (request: Request): string | undefined =>
+  answerSchemaFault(request.kind, request.data?.["schema"]) ??
+  questionsFault(request.kind, request.data?.["questions"]) ??
+  promptFault(request)
 
 /**
  * Reads an Answer: id, ok, data, reason in this order, unknown keys left out. Only `ok: true` is a yes; whatever else
