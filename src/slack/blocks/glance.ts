@@ -91,9 +91,10 @@ export function reasonOf({ ask, note }: CardView): Rich[] {
 /** What people changed of what the agent wanted. */
 export function changes(view: CardView): KnownBlock[] {
   const { ask, before } = view
-  if (before === undefined || ask.version === 1) return []
+  const { editors = [], version } = ask
+  if (before === undefined || (version === 1 && editors.length === 0)) return []
   const found = differences(before, view.args, ruleOf(ask).mask)
-  const names = [...new Set((ask.editors ?? []).map(nameOf))].join(", ")
+  const names = [...new Set(editors.map(nameOf))].join(", ")
   const lines = found.lines.map((line) => [
     code(line.path),
     words(": "),
@@ -106,7 +107,10 @@ export function changes(view: CardView): KnownBlock[] {
   const none = found.lines.length === 0 ? [[words("Nothing: it is what the agent wanted again")]] : []
   return [
     rich(
-      section(bold(`Changed by ${clip(names, 600)}`), `, since the agent asked (now version ${ask.version})`),
+      section(
+        bold(`Changed by ${clip(names, 600)}`),
+        `, since the agent asked${version === 1 ? "" : ` (now version ${version})`}`,
+      ),
       list([...lines, ...more, ...none]),
     ),
   ]

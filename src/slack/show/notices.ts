@@ -103,7 +103,8 @@ function changed(scene: Scene, place: string): Notice[] {
   const { run, around } = scene
   return openAsks(run).flatMap((ask): Notice[] => {
     const editor = ask.editors?.at(-1)
-    if (!editor || ask.rule.notify === "none" || around.quiet.has(place)) return []
+    // Asked once more, it is as it was when it was asked.
+    if (!editor || ask.version === 1 || ask.rule.notify === "none" || around.quiet.has(place)) return []
     const asked = [...askedBy(run, ask), ...calledBy(ask)].filter((id) => id !== editor.user)
     const pings = asked.filter((id) => reachable(scene, ask, placeFor(run, ask, id)) === place)
     if (pings.every((id) => around.quiet.has(id))) return []

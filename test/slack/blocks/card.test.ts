@@ -417,6 +417,10 @@ describe("what was said and changed", () => {
     const args = json({ env: "staging", count: 0, keep: [1] })
     const message = card(sampleView({ before, args }, { version: 2, edit: 1, editors }))
     expect(readable(message)).toContain("Changed by Ben (U0BEN), since the agent asked (now version 2)")
+    // Asked once more, it is still another call than the agent wanted.
+    const again = card(sampleView({ before, args }, { from: "doubt", edit: 1, editors }))
+    expect(readable(again)).toMatch(/Changed by Ben \(U0BEN\), since the agent asked(?! \()/)
+    expect(readable(card(sampleView({ before, args }, { from: "tool", edit: 1 })))).not.toContain("Changed by")
     expect(readable(message)).toContain('env: "prod"  →  "staging"')
     expect(readable(message)).toContain('note: "a"  →  (not there)')
     expect(readable(message)).toContain("count: (not there)  →  0")
