@@ -10,7 +10,8 @@ import { createModel } from "./agent/model.ts"
 import { createToolkit } from "./agent/tool.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
-import { mayDecide, principalsOf } from "./core/policy.ts"
+import { mayStillGrant } from "./core/grant.ts"
+import { principalsOf } from "./core/policy.ts"
 import { asking } from "./core/rules.ts"
 import type { Run, Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
@@ -56,8 +57,8 @@ function policyOf(config: Config): Policy {
 /** Whoever gave a grant is asked about at each use: who can't be looked up may not. */
 const stillMayWith =
   (people: People): StillMay =>
-  async ({ rule, by }, { requester }) =>
-    mayDecide(rule, requester, await people.who(by, principalsOf(rule)), true).ok
+  async (grant, { requester }) =>
+    mayStillGrant(grant, requester, await people.who(grant.by, principalsOf(grant.rule)))
 
 function modelOf({ model }: Config, demo: () => LanguageModelV3): LanguageModelV3 {
   if (model.provider === "demo") return demo()

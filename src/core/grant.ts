@@ -3,8 +3,8 @@
  * Pure: what is known of a person comes in.
  */
 import { canonical, sha256 } from "./digest.ts"
-import type { Entry, Via } from "./fact.ts"
-import { mayRevoke, type Denial, type Rule, type Who } from "./policy.ts"
+import type { Entry, Person, Via } from "./fact.ts"
+import { escalatedRule, mayDecide, mayRevoke, type Denial, type Rule, type Who } from "./policy.ts"
 import { valueAt } from "./rules.ts"
 import { step, type Grant, type Run, type Step } from "./run.ts"
 
@@ -34,6 +34,10 @@ export function markOf({ tool, args, rule }: Granted): string {
 /** The newest grant that covers the like of `mark`; whether it is over is judged when it is used. */
 export const grantFor = (run: Run, mark: string): Grant | undefined =>
   run.grants?.findLast((grant) => grant.mark === mark && grant.revoked === undefined)
+
+/** Whether whoever gave it could still give it. */
+export const mayStillGrant = ({ rule, escalated }: Grant, requester: Person, giver: Who): boolean =>
+  mayDecide(escalated ? escalatedRule(rule) : rule, requester, giver, true).ok
 
 /** Those that still let something run at `now`. */
 export const grantsInForce = (run: Run, now: number): Grant[] =>

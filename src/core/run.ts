@@ -134,6 +134,8 @@ export interface Grant {
   mark: string
   /** Under which it was given: whoever gave it must be able to decide under it still. */
   rule: Rule
+  /** Whoever the rule brings in later decided as well by then. */
+  escalated?: true
   by: Person
   at: number
   /** ms; judged by Redis' clock. */

@@ -221,7 +221,8 @@ function grantOf(run: Run, tried: Attempted, ask: Ask, now: number): Grant | und
   const { rule, tool } = ask
   if (mark === undefined || rule.grant === undefined) return undefined
   const id = `g${run.grants?.length ?? 0}-${ask.id}`
-  return { id, ask: ask.id, tool, mark, rule, by: who.person, at: now, until: now + rule.grant.for }
+  const escalated = ask.escalated === undefined ? {} : { escalated: true as const }
+  return { id, ask: ask.id, tool, mark, rule, ...escalated, by: who.person, at: now, until: now + rule.grant.for }
 }
 
 const granting = (ask: Ask, { via, who, cause }: Attempted, { until }: Grant): Entry => ({

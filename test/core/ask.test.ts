@@ -6,7 +6,7 @@ import { canonical, sha256 } from "../../src/core/digest.ts"
 import { doubted } from "../../src/core/doubt.ts"
 import { edit, type EditOutcome, type Editing } from "../../src/core/edit.ts"
 import { brokenAt } from "../../src/core/fact.ts"
-import { grantFor, revoke } from "../../src/core/grant.ts"
+import { grantFor, mayStillGrant, revoke } from "../../src/core/grant.ts"
 import type { Rule, Who } from "../../src/core/policy.ts"
 import { remind } from "../../src/core/remind.ts"
 import type { Decision } from "../../src/core/rules.ts"
@@ -277,6 +277,20 @@ describe("a grant", () => {
     const late = again(life, 8000, grant?.id ?? "")
     expect(late.run.calls[0]?.state).toBe("asked")
     expect(grantFor(life.run, "another")).toBeUndefined()
+  })
+
+  test("of somebody who was brought in is good for as long as they could give it", () => {
+    const later: Rule = { ...GRANT, escalate: { after: 500, to: ["S0LEADS"] } }
+    const lead: Who = { ...member("U0LEAD"), member: { S0LEADS: "yes" } }
+    const before = asked(later)
+    const life = commit(before, remind(before.run, 2600))
+    const grant = grantFor(press(life, "U0LEAD", { grant: "mark", who: lead }).life.run, "mark")
+    expect(grant && mayStillGrant(grant, life.run.requester, lead)).toBe(true)
+    expect(grant && mayStillGrant(grant, life.run.requester, { ...lead, member: { S0LEADS: "no" } })).toBe(false)
+    const usual = grantFor(press(life, "U0APP1", { grant: "mark" }).life.run, "mark")
+    expect(usual && mayStillGrant(usual, life.run.requester, member("U0APP1"))).toBe(true)
+    const early = grantFor(press(before, "U0APP1", { grant: "mark" }, 2100).life.run, "mark")
+    expect(early && mayStillGrant({ ...early, by: lead.person }, life.run.requester, lead)).toBe(false)
   })
 
   test("that is over or taken back before the call starts lets nothing start", () => {
