@@ -37,7 +37,8 @@ function isJson(text: string): boolean {
   }
 }
 
-function segmentsOf(path: string): string[] {
+/** What a path names one after another, below the text itself. */
+export function segmentsOf(path: string): string[] {
   const segments = path.toLowerCase().split(".")
   return segments[0] === "args" ? segments.slice(1) : segments
 }
@@ -132,7 +133,7 @@ class Walk {
 const BARE = /[^\s,:"{}[\]]+/y
 
 /** By how many segments a key goes on: one, or as many as there are dots in it and one. */
-function reaches(segments: readonly string[], gone: number, key: string): number[] {
+export function reaches(segments: readonly string[], gone: number, key: string): number[] {
   const far: number[] = []
   if (segments[gone] === "*" || segments[gone] === key) far.push(1)
   const dots = key.split(".").length

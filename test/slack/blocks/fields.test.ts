@@ -662,6 +662,13 @@ describe("the form for args", () => {
         why: expect.stringMatching(/nothing/) as string,
       })
     }
+    // As the card reads a rule's paths: whatever their case, and with dots in names.
+    for (const mask of ["args.Customer.name", "args.customer.NAME", "args.*.name", "args.customer"]) {
+      const made = editFields(form({}), { Customer: { name: "Erika" }, open: "yes" }, [mask])
+      expect([made.ok && made.kept.length, JSON.stringify(made)]).toEqual([1, expect.not.stringContaining("Erika")])
+    }
+    const dotted = editFields(form({}), { "a.b": { "c.d": "Erika" }, open: "yes" }, ["args.*.c.d"])
+    expect(JSON.stringify(dotted)).not.toContain("Erika")
     expect(editFields(form({}), { args: { a: 1 }, b: 1 }, ["args.args.a"])).toMatchObject({
       ok: true,
       kept: ["args.a"],

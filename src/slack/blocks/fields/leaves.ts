@@ -6,6 +6,7 @@ import { credentialWord } from "../../../core/credential.ts"
 import { canonical } from "../../../core/digest.ts"
 import { isRecord } from "../../../core/json.ts"
 import { mask } from "../../../core/mask.ts"
+import { reaches, segmentsOf } from "../../../core/mask/paths.ts"
 import { inputOf, rulesOf } from "../fields.ts"
 import { blocksOf, quoted, type Control, type Unfit } from "./control.ts"
 import { unshowable } from "./exact.ts"
@@ -33,7 +34,7 @@ const DEEPEST = 4
 export function leavesOf(schema: Args, args: Args, masked: readonly string[]): Leaves {
   const shown = shownOf(args)
   if (shown === undefined) return { ok: false, why: "a masked value can't be told from what stands around it" }
-  const call = { root: schema, patterns: masked.map(patternOf) }
+  const call = { root: schema, patterns: masked.map(segmentsOf) }
   const found = inObject(call, { schema, value: args, shown, path: [] })
   return found.ok && found.leaves.length === 0
     ? { ok: false, why: "there is nothing in it that can be edited here" }
@@ -200,18 +201,12 @@ const blanks = (value: unknown): string[] =>
     ? ["The blanks and line breaks at its ends stay, unless something else in it is changed."]
     : []
 
-/** "args.headers.*" as the path in the args that it means. */
-function patternOf(pattern: string): Path {
-  const [first = "", ...rest] = pattern.split(".")
-  return first === "args" ? rest : [first, ...rest]
-}
+/** Whether a rule masks the value, or what it stands in, or of a list anything in it; by the card's own reading of paths. */
+const isMasked = (patterns: readonly Path[], path: Path, value: unknown): boolean =>
+  patterns.some((pattern) => covers(pattern, path, Array.isArray(value)))
 
-/** Whether a rule masks the value, or what it stands in, or of a list anything in it. A name with dots in it counts as one and as several. */
-function isMasked(patterns: readonly Path[], path: Path, value: unknown): boolean {
-  const list = Array.isArray(value)
-  return patterns.some((pattern) => [path, path.join(".").split(".")].some((way) => covers(pattern, way, list)))
+function covers(pattern: Path, [key, ...rest]: Path, list: boolean): boolean {
+  if (pattern.length === 0) return true
+  if (key === undefined) return list
+  return reaches(pattern, 0, key.toLowerCase()).some((far) => covers(pattern.slice(far), rest, list))
 }
-
-const covers = (pattern: Path, path: Path, list: boolean): boolean =>
-  (list || pattern.length <= path.length) &&
-  pattern.slice(0, path.length).every((part, index) => part === "*" || part === path[index])
