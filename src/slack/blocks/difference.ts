@@ -2,7 +2,7 @@
  * What differs between two versions of a call's args, place by place, as it may be shown: masked like the args themselves.
  */
 import { isRecord } from "../../core/json.ts"
-import { shownArgs } from "../../core/mask.ts"
+import { mask, shownArgs } from "../../core/mask.ts"
 import { clip, oneLine, visibleJson } from "./text.ts"
 
 export interface Difference {
@@ -20,18 +20,18 @@ const ROOM = 160
 export function differences(
   before: string,
   after: string,
-  mask: readonly string[] | undefined,
+  paths: readonly string[] | undefined,
 ): { lines: Difference[]; more: number } {
   const [was, is] = [leavesOf(before), leavesOf(after)]
   // What is shown is masked; what is compared is not: a masked value that changed is a change.
-  const [wasShown, isShown] = [leavesOf(shownArgs(before, mask).text), leavesOf(shownArgs(after, mask).text)]
-  const paths = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path))
-  const lines = paths.slice(0, MOST).map((path) => ({
-    path: clip(oneLine(path === "" ? "(all)" : path), 120),
+  const [wasShown, isShown] = [leavesOf(shownArgs(before, paths).text), leavesOf(shownArgs(after, paths).text)]
+  const changed = [...new Set([...was.keys(), ...is.keys()])].filter((path) => was.get(path) !== is.get(path))
+  const lines = changed.slice(0, MOST).map((path) => ({
+    path: path === "" ? "(all)" : clip(oneLine(mask(path).text), 120),
     before: shownAt(wasShown, was, path),
     after: shownAt(isShown, is, path),
   }))
-  return { lines, more: paths.length - lines.length }
+  return { lines, more: changed.length - lines.length }
 }
 
 function shownAt(shown: ReadonlyMap<string, string>, real: ReadonlyMap<string, string>, path: string): string {
@@ -53,5 +53,9 @@ function leavesOf(text: string): Map<string, string> {
 function collect(value: unknown, path: string, found: Map<string, string>): void {
   const entries = isRecord(value) ? Object.entries(value) : []
   if (entries.length === 0) found.set(path, JSON.stringify(value) ?? "")
-  for (const [key, one] of entries) collect(one, path === "" ? key : `${path}.${key}`, found)
+  for (const [key, one] of entries) {
+    // A name with dots in it is another place than names with dots between them.
+    const name = key.includes(".") ? JSON.stringify(key) : key
+    collect(one, path === "" ? name : `${path}.${name}`, found)
+  }
 }

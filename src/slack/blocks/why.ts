@@ -162,8 +162,10 @@ function couldDecide(rule: Rule, { requester }: Run): Inline {
   return ["Could decide: ", ...mentions(principalsOf(now)), `${own}${several}.`, ...later]
 }
 
-function told({ answers }: Why, { ask }: Fact): Inline {
+function told({ answers, asks }: Why, { ask }: Fact): Inline {
   const answer = answers.get(ask ?? "")
   if (answer === undefined) return []
-  return ["\n        The agent was told: ", code(clip(visibleJson(mask(answer).text), 500))]
+  // Args that people changed travel in the Answer.
+  const paths = asks.get(ask ?? "")?.rule.mask?.map((path) => path.replace(/^args\b/, "args.data.args"))
+  return ["\n        The agent was told: ", code(clip(visibleJson(shownArgs(answer, paths).text), 500))]
 }

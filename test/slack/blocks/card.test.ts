@@ -434,6 +434,11 @@ describe("what was said and changed", () => {
     expect(preformatted(message)).toBe(args)
   })
 
+  test("a change at a name with dots in it is told from one further down", () => {
+    const [before, args] = [json({ "a.b": 1, a: { b: 2 } }), json({ "a.b": 3, a: { b: 2 } })]
+    expect(readable(card(sampleView({ before, args }, { version: 2, edit: 1 })))).toMatch(/"a\.b": 1 +→ +3/)
+  })
+
   test("a masked value that was changed is a change, and stays masked", () => {
     const [before, args] = ["hunter2", "hunter3"].map((password) => json({ password }))
     const message = card(sampleView({ before: before ?? "", args: args ?? "" }, { version: 2, edit: 1, editors: [] }))

@@ -151,6 +151,21 @@ describe("how it came to this", () => {
     expect(JSON.stringify(pages.at(-1)?.blocks)).toMatch(/and \d+ more facts, in the audit channel/)
   })
 
+  test("masks by rule what people changed, as the card does", () => {
+    const { ask } = sampleView({}, { rule: { ...sampleView().ask.rule, mask: ["args.customer", "args.to.*"] } })
+    const args = { customer: "Erika Muster", to: { city: "Ulm" }, env: "prod" }
+    const answer = JSON.stringify({ id: ask.id, ok: true, data: { output: "approved", args } })
+    const pages = why({
+      run: sampleRun,
+      facts: [fact(1, { what: "settled", ask: ask.id, tool: ask.tool, outcome: "approved" })],
+      asks: new Map([[ask.id, ask]]),
+      args: new Map(),
+      answers: new Map([[ask.id, answer]]),
+    })
+    expect(JSON.stringify(pages)).toMatch(/The agent was told: .*prod/)
+    expect(JSON.stringify(pages)).not.toMatch(/Erika|Ulm/)
+  })
+
   test("stays text, whatever people, tools and the agent called things", () => {
     fc.assert(
       fc.property(hostile, (whole) => {
