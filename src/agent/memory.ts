@@ -163,7 +163,7 @@ export class MemoryHeld implements Held {
 
   #tell(): void {
     this.#setTimer()
-    for (const look of [...this.#watchers]) look()
+    for (const look of this.#watchers) look()
   }
 
   #change<O>(transition: (run: Run, now: number) => Tried<O>): O {

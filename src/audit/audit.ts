@@ -263,12 +263,16 @@ class ShardAudit {
     if (!showsArgs) return {}
     if (fact.args !== undefined && fact.call !== undefined) {
       const args = await this.#args(run, fact.call, fact.args)
-      return args === undefined ? {} : { args, masks: this.#options.masksOf?.(fact.tool ?? "") ?? [] }
+      return args === undefined ? {} : { args, masks: this.#masksOf(fact) }
     }
     if (fact.what !== "started") return {}
     const [whole] = await this.#store.texts(run, ["prompt"])
     const prompt = whole ?? (await this.#title(run))
     return prompt === undefined ? {} : { prompt }
+  }
+
+  #masksOf({ tool = "" }: Fact): readonly string[] {
+    return this.#options.masksOf?.(tool) ?? []
   }
 
   /** The args that a fact is about: people may have changed them since, and before. */

@@ -192,7 +192,7 @@ async function startBot(
 ): Promise<Bot> {
   const { apiUrl, botToken, appToken } = slack
   let show: Show | undefined
-  let app: RunningApp | undefined
+  const started: { app?: RunningApp } = {}
   const url = options.redisUrl ?? redisUrl()
   const store = await Store.open({
     url,
@@ -202,7 +202,7 @@ async function startBot(
     outbox: false,
     onCommit: (_, step) => {
       show?.wake()
-      app?.committed(step.run)
+      started.app?.committed(step.run)
     },
   })
   const client = slackClient({ token: botToken, apiUrl, logger: sdkLog<LogLevel>(log) })
@@ -210,7 +210,7 @@ async function startBot(
   const people = new People(client, home, { now: () => performance.now() + clock.later })
   const { signingSecret } = slack
   const calls = options.app?.calls ?? callsOf({ rules: [], defaults: RULE }, await createToolkit())
-  app = await startApp({
+  const app = await startApp({
     slack: {
       botToken,
       apiUrl,
@@ -230,6 +230,7 @@ async function startBot(
     log,
     ...options.app,
   })
+  started.app = app
   if (app.port !== undefined) slack.workspace.requestUrl = `http://127.0.0.1:${app.port}/slack/events`
   let pulse: NodeJS.Timeout | undefined
   if (options.show !== false) {
