@@ -116,11 +116,16 @@ export function together(a: Rule, b: Rule): Rule {
 /** What both rules let people do besides deciding. */
 const bothWays = (a: Rule, b: Rule): Pick<Rule, "edit" | "escalate"> => ({
   ...(a.edit && b.edit ? { edit: strictEdit(a.edit, b.edit) } : {}),
-  // Whom one rule brings in later, the other does not know.
-  ...(a.escalate && b.escalate && sameList(a.escalate.to, b.escalate.to)
-    ? { escalate: { ...a.escalate, after: Math.max(a.escalate.after, b.escalate.after) } }
-    : {}),
+  ...escalations(a, b),
 })
+
+/** Whom one rule brings in later, the other does not know; where one wants the requester alone they are brought in for nothing. */
+function escalations(a: Rule, b: Rule): Pick<Rule, "escalate"> {
+  if (!a.escalate || !b.escalate || !sameList(a.escalate.to, b.escalate.to) || isAlone(a) !== isAlone(b)) return {}
+  return { escalate: { ...a.escalate, after: Math.max(a.escalate.after, b.escalate.after) } }
+}
+
+const isAlone = ({ selfApproval }: Rule): boolean => selfApproval === "confirm"
 
 /** A key of a rule, unless it says what is usual. */
 const given = <K extends keyof Rule>(key: K, value: NonNullable<Rule[K]>, usual?: Rule[K]): Pick<Rule, K> | object =>
@@ -149,7 +154,7 @@ const sameList = (a: readonly string[], b: readonly string[]): boolean =>
 
 /** Whom both allow to say yes. Where one wants the requester alone and the other doesn't, that is nobody. */
 function saying(a: Rule, b: Rule): Pick<Rule, "approvers" | "selfApproval"> {
-  const [alone, other] = [a.selfApproval === "confirm", b.selfApproval === "confirm"]
+  const [alone, other] = [isAlone(a), isAlone(b)]
   if (alone !== other) return { approvers: [], selfApproval: false }
   return { approvers: a.approvers, selfApproval: alone ? "confirm" : a.selfApproval && b.selfApproval }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { mayDecide, type Rule, type Who } from "../../src/core/policy.ts"
+import { escalatedRule, mayDecide, type Rule, type Who } from "../../src/core/policy.ts"
 import { type ApprovalRule, decide, globMatches, globsMeet, type Decision, together } from "../../src/core/rules.ts"
 
 const RULE: Rule = { approvers: ["U0ADA", "S0SRE"], selfApproval: false, expiresIn: 3_600_000, startWithin: 900_000 }
@@ -258,6 +258,7 @@ describe("two rules together", () => {
       startWithin: fc.integer({ min: 1, max: 9 }),
       quorum: fc.integer({ min: 1, max: 3 }),
       also: fc.array(fc.subarray(people), { maxLength: 2 }),
+      escalate: fc.record({ after: fc.constantFrom(1, 2), to: fc.constantFrom(["U1"], ["U1", "U2"]) }),
     },
     { requiredKeys: ["approvers", "selfApproval", "expiresIn", "startWithin"] },
   )
@@ -269,9 +270,14 @@ describe("two rules together", () => {
         const right = mayDecide(together(a, b), { team: "T1", user: requester }, who(approver), true)
         const both = [a, b].every((one) => mayDecide(one, { team: "T1", user: requester }, who(approver), true).ok)
         if (right.ok) expect(both).toBe(true)
+        const later = [together(a, b), a, b].map(
+          (one) => mayDecide(escalatedRule(one), { team: "T1", user: requester }, who(approver), true).ok,
+        )
+        if (later[0]) expect(later).toEqual([true, true, true])
         expect(together(a, b).quorum ?? 1).toBe(Math.max(a.quorum ?? 1, b.quorum ?? 1))
         expect(together(a, b).expiresIn).toBe(Math.min(a.expiresIn, b.expiresIn))
       }),
+      { numRuns: 1000 },
     )
   })
 
