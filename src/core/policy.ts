@@ -145,6 +145,9 @@ export function mayEdit(rule: Rule, requester: Person, who: Who): Right {
   })
 }
 
+/** Whether whoever changed the args may approve them all the same: where the requester alone decides, nobody else could. */
+export const editorsVote = ({ edit, selfApproval }: Rule): boolean => edit?.votes === true || selfApproval === "confirm"
+
 /** Whether the person may cancel a run: its requester, who may decide its asks, and the admins. */
 export function mayCancel(people: readonly Principal[], requester: Person, who: Who): Right {
   return both(standing(who), () => (samePerson(requester, who.person) ? YES : listed(people, who)))

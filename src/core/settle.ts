@@ -5,7 +5,7 @@
 import { about, answerText, expire, settled, utc, type Tried } from "./ask.ts"
 import type { Entry, Via } from "./fact.ts"
 import { isGrantable } from "./grant.ts"
-import { mayDecide, samePerson, type Denial, type Who } from "./policy.ts"
+import { editorsVote, mayDecide, samePerson, type Denial, type Who } from "./policy.ts"
 import { askOf, merge, ruleOf, saidLately, step, withAsk } from "./run.ts"
 import type { Ask, DoubtChoice, Grant, Run, Settled, Step, Vote } from "./run.ts"
 import type { Answer } from "./suspension.ts"
@@ -87,7 +87,7 @@ function lacksReason({ rule }: Ask, { ok, note = "" }: Attempted): boolean {
 function deniedTo(run: Run, ask: Ask, who: Who, ok: boolean): Denial | undefined {
   const right = mayDecide(ruleOf(ask), run.requester, who, ok)
   if (!right.ok) return right.why
-  const edited = ok && ask.rule.edit?.votes !== true && ask.editors?.some((editor) => samePerson(editor, who.person))
+  const edited = ok && !editorsVote(ask.rule) && ask.editors?.some((editor) => samePerson(editor, who.person))
   return edited ? "own edit" : undefined
 }
 

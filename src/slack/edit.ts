@@ -5,7 +5,7 @@
 import type { ModalView } from "@slack/types"
 import { edit, type EditOutcome } from "../core/edit.ts"
 import type { Person } from "../core/fact.ts"
-import { mayEdit, type Right, type Who } from "../core/policy.ts"
+import { editorsVote, mayDecide, mayEdit, type Right, type Who } from "../core/policy.ts"
 import { decidersOf, ruleOf, type Ask, type Run } from "../core/run.ts"
 import { find, textsOf, type Found } from "./ask.ts"
 import { short } from "./blocks/rich.ts"
@@ -28,7 +28,7 @@ export async function fillEdit(
   person: Person,
   { loaded, ask, archived }: Found,
 ): Promise<ModalView | Said> {
-  const { right } = await whoEdits(front, loaded.run, ask, person)
+  const { who, right } = await whoEdits(front, loaded.run, ask, person)
   const refused = refusal(ask, version, right)
   if (refused) return { about: "edit", outcome: refused }
   if (archived || ask.from !== "guard") return { about: "edit", outcome: { kind: "unknown" } }
@@ -37,7 +37,7 @@ export async function fillEdit(
   const { args } = await textsOf(front, loaded.run.id, ask)
   const made = editFields(schema, JSON.parse(args) as Record<string, unknown>, ruleOf(ask).mask ?? [])
   if (!made.ok) return { about: "uneditable", why: made.why }
-  const votes = ruleOf(ask).edit?.votes === true
+  const votes = editorsVote(ruleOf(ask)) && mayDecide(ruleOf(ask), loaded.run.requester, who, true).ok
   return editForm(carried, { tool: ask.tool, fingerprint: short(ask.digest), kept: made.kept, votes }, made.blocks)
 }
 

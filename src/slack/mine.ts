@@ -5,6 +5,7 @@
 import type { Person } from "../core/fact.ts"
 import { grantsInForce } from "../core/grant.ts"
 import {
+  editorsVote,
   mayCancel,
   mayDecide,
   mayRevoke,
@@ -61,7 +62,7 @@ function waitsFor(who: Who, { run, now }: Loaded, ask: Ask): boolean {
   if (run.ended || run.cancelled || ask.expiresAt <= now) return false
   const isOwn = ({ by }: { by: Person }): boolean => samePerson(by, who.person)
   if (ask.votes?.some(isOwn) === true) return false
-  if (ask.rule.edit?.votes !== true && ask.editors?.some((by) => isOwn({ by })) === true) return false
+  if (!editorsVote(ask.rule) && ask.editors?.some((by) => isOwn({ by })) === true) return false
   return mayDecide(ruleOf(ask), run.requester, who, true).ok
 }
 

@@ -215,6 +215,13 @@ describe("args that are changed before they are approved", () => {
     expect(askIn(life).editors?.map(({ user }) => user)).toEqual(["U0APP2", "U0APP1"])
   })
 
+  test("are confirmed by the requester who changed them, where nobody else may decide", () => {
+    const alone: Rule = { ...RULE, selfApproval: "confirm", edit: { by: "requester" } }
+    const { life } = edits(asked(alone), { who: member("U0REQ") })
+    expect(press(life, "U0APP1", { version: 2 }).outcome).toMatchObject({ kind: "denied", why: "requester only" })
+    expect(press(life, "U0REQ", { version: 2 }).outcome.kind).toBe("recorded")
+  })
+
   test("travel in the Answer", () => {
     const { life } = edits(asked(EDIT), {})
     const done = press(life, "U0APP2", { version: 2, args: { n: 9 } })

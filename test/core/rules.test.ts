@@ -258,7 +258,7 @@ describe("two rules together", () => {
       startWithin: fc.integer({ min: 1, max: 9 }),
       quorum: fc.integer({ min: 1, max: 3 }),
       also: fc.array(fc.subarray(people), { maxLength: 2 }),
-      escalate: fc.record({ after: fc.constantFrom(1, 2), to: fc.constantFrom(["U1"], ["U1", "U2"]) }),
+      escalate: fc.record({ after: fc.constantFrom(1, 2), to: fc.constantFrom<string[][]>(["U1"], ["U1", "U2"]) }),
     },
     { requiredKeys: ["approvers", "selfApproval", "expiresIn", "startWithin"] },
   )

@@ -1,5 +1,5 @@
 /** A rule in words for whoever reads a card: what it asks for, and what it lets people do. Decides nothing by it. */
-import type { Rule } from "../../core/policy.ts"
+import { editorsVote, type Rule } from "../../core/policy.ts"
 import { count } from "./text.ts"
 
 const UNITS: [ms: number, noun: string][] = [
@@ -44,7 +44,7 @@ function deciding({ quorum = 1, selfApproval, expiresIn, startWithin, reason }: 
 
 function offering(rule: Rule): string[] {
   const { edit, grant, remind, escalate } = rule
-  const all = edit?.votes ? ", and approve them all the same" : ""
+  const all = editorsVote(rule) ? ", and approve them all the same" : ""
   return [
     edit ? `${EDITORS[edit.by]} may change the arguments first${all}` : "",
     grant ? `An approver may let it run unasked: ${grantWords(rule)}` : "",

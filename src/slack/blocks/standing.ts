@@ -5,6 +5,7 @@
 import type { RichTextElement } from "@slack/types"
 import { isGrantable } from "../../core/grant.ts"
 import { mask } from "../../core/mask.ts"
+import { editorsVote } from "../../core/policy.ts"
 import { ruleOf, type Ask, type Vote } from "../../core/run.ts"
 import type { CardView } from "./card.ts"
 import { bold, code, instant, mention, nameById, nameOf, section, short, until, words, type Rich } from "./rich.ts"
@@ -115,7 +116,7 @@ export function deciders(view: CardView): ReturnType<typeof words>[] {
 
 /** Whoever changed the request does not approve it as well, unless the rule lets them. */
 function barred({ editors = [], rule }: Ask): string {
-  if (editors.length === 0 || rule.edit?.votes === true) return ""
+  if (editors.length === 0 || editorsVote(rule)) return ""
   const names = clip([...new Set(editors.map(nameOf))].join(", "), 300)
   return `; ${names} changed it and may only decline`
 }
