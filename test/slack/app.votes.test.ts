@@ -42,6 +42,20 @@ describe("two who must agree", () => {
     expect((await it.asks(id))[0]?.settled).toBeUndefined()
   })
 
+  test("are not done without by a button that only an unknown outcome has", async () => {
+    const it = await rig()
+    const { id, card } = await asked(it, { quorum: 2 })
+    for (const forged of ["done", "again"]) {
+      const blocks = JSON.parse(
+        JSON.stringify(card.blocks).replace('"action_id":"approve"', `"action_id":"${forged}"`),
+      ) as NonNullable<Message["blocks"]>
+      await it.press(ADA, { ...card, blocks }, forged)
+      await it.told(ADA, "this request doesn't offer that")
+    }
+    expect((await it.asks(id))[0]).not.toHaveProperty("settled")
+    expect(await facts(it, id, "refused")).toMatchObject([{ outcome: "not offered", by: { user: ADA } }])
+  })
+
   test("settle it with one no", async () => {
     const it = await rig()
     const { id, card } = await asked(it, { quorum: 2 })
