@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest"
+import type { Guard } from "../../src/agent/agent.ts"
+import { markOf, revoke } from "../../src/core/grant.ts"
+import { policyGuard } from "../../src/work/guard.ts"
 import { Watch } from "../../src/work/watch.ts"
 import { scriptedModel } from "../fakes/model.ts"
-import { eventually, heldTool, quickTool, RULE, startCrew } from "./crew.ts"
+import { ADA, eventually, heldTool, quickTool, RULE, startCrew } from "./crew.ts"
 
 const call = (tool: string, args = {}) => ({ tool, args })
 const PAUSED = { by: "Grace", at: 1000 }
@@ -39,6 +42,35 @@ describe("while Countersign is paused", () => {
     await crew.door.pause.end()
     await crew.when(id, (run) => run.ended !== undefined)
     expect(ran).toHaveLength(1)
+  })
+
+  test("a grant that is taken back lets nothing begin afterwards: it is asked about", async () => {
+    const crew = await startCrew()
+    const ran: unknown[] = []
+    const restart = quickTool("restart", ran)
+    const rule = { ...RULE, grant: { for: 3_600_000 } }
+    const granting = policyGuard({ rules: [], defaults: rule }, async () => true)
+    const member: { isPaused?: () => boolean } = {}
+    const guard: Guard = async (question) => {
+      const next = await granting(question)
+      if (next.do !== "run") return next
+      await crew.door.pause.begin(PAUSED)
+      await eventually(() => member.isPaused?.() === true)
+      return next
+    }
+    const model = scriptedModel([{ calls: [call("restart")] }, { calls: [call("restart")] }, "done"])
+    Object.assign(member, await crew.join({ model, tools: [restart], agent: { guard } }))
+    const id = await crew.begin()
+    await crew.answer(id, "restart", true, { grant: markOf({ tool: restart, args: {}, rule }) })
+    const granted = await crew.when(id, (run) => run.calls[0]?.grant !== undefined)
+    const tried = { grant: granted.grants?.[0]?.id ?? "", who: ADA, admins: [], via: "command", cause: "back" } as const
+    await crew.door.apply(id, (run, now) => (run ? revoke(run, tried, now) : { outcome: undefined }))
+    await crew.door.pause.end()
+    await crew.when(id, ({ asks }) => asks.some(({ settled }) => !settled))
+    expect(ran).toHaveLength(1)
+    await crew.answer(id, "restart", true)
+    await crew.when(id, (run) => run.ended !== undefined)
+    expect(ran).toHaveLength(2)
   })
 
   test("deadlines go on, and what was declined is written down", async () => {
