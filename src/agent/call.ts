@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
 import { maskScanned } from "../core/mask.ts"
 import { argsField, askOf } from "../core/run.ts"
-import type { Ask, Attempt, Call } from "../core/run.ts"
+import type { Ask, Attempt, Call, Run } from "../core/run.ts"
 import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { askedAgain, decided, finished, isMarked, requestOf, starting, suspended, unmarked } from "../core/turn.ts"
@@ -30,22 +30,23 @@ interface Execution {
 /** Takes a call that is ready or decided as far as it goes now. */
 export async function perform(held: Held, agent: Agent, call: Call, signal: AbortSignal): Promise<void> {
   if (call.state === "decided") return decide(held, agent, call)
-  if (held.run().cancelled) return close(held, agent, call, failure("cancelled: it was not executed"), "cancelled")
+  const not = notRun(held.run(), call)
+  if (held.run().cancelled) return close(held, agent, call, failure(`cancelled: ${not}`), "cancelled")
   const [args = "", request, answer] = await held.texts(textsOf(call))
   const tool = agent.tools.get(call.tool)
   if (!tool)
-    return close(
-      held,
-      agent,
-      call,
-      failure(`tool not available any more: ${call.tool}; it was not executed`),
-      "not available",
-    )
+    return close(held, agent, call, failure(`tool not available any more: ${call.tool}; ${not}`), "not available")
   const fault = faultOf(tool, call, args)
-  if (fault) return close(held, agent, call, failure(`${fault.words}; it was not executed`), fault.outcome)
+  if (fault) return close(held, agent, call, failure(`${fault.words}; ${not}`), fault.outcome)
   const attempt = { id: randomUUID(), owner: held.owner, at: 0 }
   await execute(held, agent, { call, tool, args, attempt, ...questionOf(request, answer) }, signal)
 }
+
+/** Of a call whose first attempt is in doubt nobody knows that it was not executed. */
+const notRun = (run: Run, { yes }: Call): string =>
+  askOf(run, yes?.ask ?? "")?.from === "doubt"
+    ? "it was not executed again, and what came of the attempt before is not known"
+    : "it was not executed"
 
 const textsOf = (call: Call): string[] =>
   call.answered === undefined ? [argsField(call)] : [argsField(call), `req:${call.answered}`, `answer:${call.answered}`]

@@ -226,6 +226,23 @@ describe("the lease", () => {
   })
 })
 
+test("a call in doubt whose tool is gone by the time it is to run again is not said never to have run", async () => {
+  const crew = await startCrew()
+  const { tool, next } = heldTool("restart")
+  const lost = await crew.join({ model: scriptedModel([restart]), tools: [tool], leaseMs: 300 })
+  const id = await crew.begin()
+  await crew.answer(id, "restart", true)
+  await next()
+  lost.cutOff(true)
+  await crew.join({ model: scriptedModel(["It is not known."]), tools: [] })
+  await crew.when(id, (run) => openAsks(run).length > 0)
+  await crew.answer(id, "restart", true, { choice: "again" })
+  await crew.when(id, (run) => run.ended !== undefined)
+  expect(await crew.outputs(id)).toEqual([
+    "tool not available any more: restart; it was not executed again, and what came of the attempt before is not known",
+  ])
+})
+
 test("two calls of a turn that suspend under one id are two asks", async () => {
   const crew = await startCrew()
   const tool = defineTool({
