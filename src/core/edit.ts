@@ -4,7 +4,7 @@
  */
 import { expire, type Tried } from "./ask.ts"
 import type { Entry, Via } from "./fact.ts"
-import { mayEdit, samePerson, type Denial, type Who } from "./policy.ts"
+import { mayEdit, samePerson, type Denial, type Rule, type Who } from "./policy.ts"
 import { argsField, askOf, callOf, merge, ruleOf, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Run, Step } from "./run.ts"
 import { stricter, type Decision } from "./rules.ts"
@@ -36,6 +36,8 @@ export type EditOutcome =
   | { kind: "denied"; ask: Ask; why: Denial }
   /** The rules let nobody run it with these args. */
   | { kind: "forbidden"; ask: Ask }
+  /** The rule it was asked under and the one for these args leave nobody who could approve it. */
+  | { kind: "nobody left"; ask: Ask }
   | { kind: "unknown" }
 
 /** Changes the args, if the person may. What is overdue is expired before anything else is looked at. */
@@ -62,8 +64,20 @@ function judged(run: Run, tried: Editing, ask: Ask): EditOutcome {
   if (!right.ok) return { kind: "denied", ask, why: right.why }
   if (ask.digest === tried.digest) return { kind: "unchanged", ask }
   if (ask.version !== tried.version) return { kind: "changed", ask }
-  return tried.decision.do === "deny" ? { kind: "forbidden", ask } : { kind: "edited", ask }
+  if (tried.decision.do === "deny") return { kind: "forbidden", ask }
+  return leavesNobody(ask.rule, heldBy(ask, tried)) ? { kind: "nobody left", ask } : { kind: "edited", ask }
 }
+
+/** What the old rule and the new one ask for together. */
+function heldBy(ask: Ask, { decision }: Editing): Rule {
+  const held = stricter({ do: "ask", rule: ask.rule }, decision)
+  return held.do === "ask" ? held.rule : ask.rule
+}
+
+/** Where one wants the requester alone and the other somebody else; a card for nobody would only wait for its end. */
+const leavesNobody = (before: Rule, after: Rule): boolean => hasSomebody(before) && !hasSomebody(after)
+
+const hasSomebody = ({ selfApproval, approvers }: Rule): boolean => selfApproval === "confirm" || approvers.length > 0
 
 function refusal(run: Run, tried: Editing, ask: Ask, outcome: EditOutcome, now: number): Step {
   const { via, who, version, cause } = tried
@@ -90,10 +104,9 @@ const aboutOf = (ask: Ask): Pick<Entry, "ask" | "call" | "tool" | "args" | "vers
 
 /** The next version: under the old rule and the new one, without votes, and with no more time than before. */
 function changed(run: Run, tried: Editing, ask: Ask, now: number): Step {
-  const { who, via, cause, digest, decision, request } = tried
+  const { who, via, cause, digest, request } = tried
   const { votes: _votes, ...rest } = ask
-  const held = stricter({ do: "ask", rule: ask.rule }, decision)
-  const rule = held.do === "ask" ? held.rule : ask.rule
+  const rule = heldBy(ask, tried)
   const next: Ask = {
     ...rest,
     version: ask.version + 1,

@@ -239,6 +239,12 @@ describe("args that are changed before they are approved", () => {
 
   test.each<[string, Partial<Editing> & { value?: number }, Rule, string]>([
     ["which the rules deny to everybody", { decision: { do: "deny", rule: "x" } }, EDIT, "forbidden"],
+    [
+      "for which nobody is left to approve",
+      { decision: { do: "ask", rule: { ...RULE, selfApproval: "confirm" } } },
+      EDIT,
+      "nobody left",
+    ],
     ["by somebody who may not", { who: member("U0OUT") }, EDIT, "denied"],
     ["by the requester where approvers do it", { who: member("U0REQ") }, EDIT, "denied"],
     ["by an approver where the requester does it", {}, { ...RULE, edit: { by: "requester" } }, "denied"],

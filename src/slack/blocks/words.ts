@@ -147,6 +147,8 @@ function edited(outcome: EditOutcome): string {
       return "Not changed: somebody changed the request since you opened it. Please read the card again and edit what it says now."
     case "forbidden":
       return "Not changed: the rules let nobody run it with these arguments. The request stays as it was."
+    case "nobody left":
+      return "Not changed: the rule for these arguments and the rule it was asked under have nobody in common who may approve. Decline it, and have a new run ask for this."
     case "denied":
       return outcome.why === "requester only"
         ? "Not changed. Only the person who asked for this run may change this request."

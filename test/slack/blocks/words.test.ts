@@ -155,6 +155,10 @@ describe("a window that came to nothing says what is true", () => {
     [{ about: "edit", outcome: { kind: "changed", ask } }, "Not changed: somebody changed the request"],
     [{ about: "edit", outcome: { kind: "forbidden", ask } }, "Not changed: the rules let nobody run it"],
     [
+      { about: "edit", outcome: { kind: "nobody left", ask } },
+      "Not changed: the rule for these arguments and the rule",
+    ],
+    [
       { about: "edit", outcome: { kind: "denied", ask, why: "guest" } },
       "Not changed. Guests may not change this request.",
     ],
