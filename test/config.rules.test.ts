@@ -103,6 +103,11 @@ approvals:
     ["editing by anybody", "edit: everyone", /^approvals\[0\]\.edit must be off, approvers or requester/],
     ["a mask of no args", "mask: [ token ]", /^approvals\[0\]\.mask\[0\] must be a path, such as args\.token/],
     ["a misspelt key", "quorun: 2", /did you mean quorum\?/],
+    [
+      "a when of a name that nothing has",
+      'when: { "__proto__": prod, env: dev }',
+      /^approvals\[0\]\.when must not name __proto__/,
+    ],
     ["an empty when", "when: {}", /^approvals\[0\]\.when is empty/],
     ["a when that is no mapping", "when: prod", /^approvals\[0\]\.when must be a mapping/],
     ["a value of when that is a mapping", "when: { env: { is: prod } }", /^approvals\[0\]\.when\.env must be a value/],

@@ -132,12 +132,24 @@ export const contradiction = (rule: Asking): string | undefined =>
 const scalar = z.union([z.string().max(500), z.number(), z.boolean()])
 const WANTED = "a value, or a list of values, of which it must be one; * stands for any characters"
 
+/** A key that zod leaves out without a word: the rule would hold for more than it says. */
+function mustBeKept(value: unknown, context: z.core.$RefinementCtx): unknown {
+  const keys = typeof value === "object" && value !== null ? Object.keys(value) : []
+  if (keys.some((key) => key.split(".").includes("__proto__"))) {
+    context.addIssue("must not name __proto__: no argument may be called that")
+  }
+  return value
+}
+
 /** Dotted paths and the values at which the rule holds. */
-export const when = z
-  .record(
-    z.string().regex(PATH, { error: "must be names with dots between, such as target.region" }),
-    z.union([scalar, z.array(scalar).min(1)], { error: said(WANTED) }),
-    { error: said("a mapping from paths of args to values, such as { env: prod }") },
-  )
-  .refine((map) => Object.keys(map).length > 0, { error: "is empty: leave it out, or put { env: prod }" })
-  .transform((map): When => map)
+export const when = z.preprocess(
+  mustBeKept,
+  z
+    .record(
+      z.string().regex(PATH, { error: "must be names with dots between, such as target.region" }),
+      z.union([scalar, z.array(scalar).min(1)], { error: said(WANTED) }),
+      { error: said("a mapping from paths of args to values, such as { env: prod }") },
+    )
+    .refine((map) => Object.keys(map).length > 0, { error: "is empty: leave it out, or put { env: prod }" })
+    .transform((map): When => map),
+)
