@@ -6,6 +6,7 @@ import type { ModalView } from "@slack/types"
 import { WebAPIPlatformError } from "@slack/web-api"
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
+import { shownArgs } from "../core/mask.ts"
 import { ruleOf } from "../core/run.ts"
 import { find, textsOf, type Found } from "./ask.ts"
 import { short } from "./blocks/rich.ts"
@@ -14,6 +15,7 @@ import { questionBlocks } from "./blocks/fields/questions.ts"
 import { answerInFields, answerInWords, checking, reasonForm, sayingView } from "./blocks/forms.ts"
 import { verdictOf, type Carried, type Intent } from "./blocks/intent.ts"
 import { beside } from "./blocks/material.ts"
+import { visibleJson } from "./blocks/text.ts"
 import { words, type Said } from "./blocks/words.ts"
 import { foresee, type Reaction } from "./decide.ts"
 import { fillDetails } from "./details.ts"
@@ -102,9 +104,11 @@ async function reason(
   if (said) return said
   const rule = ruleOf(found.ask)
   const need = (ok ? rule.reason?.approve : rule.reason?.decline) ?? "optional"
-  const more = says === "grant" ? { more: grantWords(rule) } : {}
+  const { args } = await textsOf(front, run, found.ask)
+  const more = says === "grant" ? { more: grantWords(rule, args) } : {}
   const { tool, digest } = found.ask
-  return reasonForm({ ...carried, says }, { tool, fingerprint: short(digest), need, ...more })
+  const shown = visibleJson(shownArgs(args, rule.mask).text)
+  return reasonForm({ ...carried, says }, { tool, args: shown, fingerprint: short(digest), need, ...more })
 }
 
 function choiceOf(says: Opening["says"] & string): { choice?: "again" | "done" } {

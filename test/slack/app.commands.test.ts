@@ -390,7 +390,7 @@ describe("looking at one run", () => {
     expect(said).toContain("started it by a command")
     expect(said).toContain("Rule: approvals[1]")
     expect(said).toContain("Could decide: ")
-    expect(said).toContain("and was refused: not listed")
+    expect(said).toContain("and was refused: not among those who may decide")
     expect(said).toContain("approved")
     expect(said).toContain("The agent was told: ")
     expect(said).not.toContain(token)

@@ -12,7 +12,7 @@ describe("a pause", () => {
     if (!card) throw new Error("no card")
 
     await workspace.command(GRACE, OPS, "pause")
-    expect(await it.told(GRACE, "Paused: nothing new starts")).toContain("whichever process it is on")
+    expect(await it.told(GRACE, "Paused: nothing new starts")).toContain("ends the pause with “resume”")
     await workspace.waitFor(() => JSON.stringify(it.now(card).blocks).includes("Countersign is paused"))
     expect(JSON.stringify(it.now(card).blocks)).not.toContain('"action_id":"approve"')
 

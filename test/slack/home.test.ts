@@ -65,7 +65,7 @@ const press = (it: Rigged, user: string, action: string, block?: string) =>
 /** The part under a heading. */
 const under = (text: string, heading: string): string => {
   const after = text.split(`|${heading}`)[1] ?? text.split(heading)[1] ?? ""
-  return after.split(/\|(?:My runs|Decided lately|Grants in force|Pings)/)[0] ?? ""
+  return after.split(/\|(?:Your runs|You decided lately|Grants in force|Pings)/)[0] ?? ""
 }
 const dms = (it: Rigged, user: string): string[] =>
   it.slack.workspace.messages(it.slack.workspace.openDm("U0BOT", user).id).map(({ text }) => text)
@@ -76,13 +76,13 @@ describe("the home", () => {
     const [deploy, restart] = [await it.start("deploy the shop"), await it.start("restart the mail")]
     await it.ask(deploy, { tool: "deploy", args: { env: "prod" } })
     await open(it, ADA)
-    const ada = await homeOf(it, ADA, "Waiting for me (1)")
-    expect(under(ada, "Waiting for me")).toContain("The agent wants to run deploy")
+    const ada = await homeOf(it, ADA, "Waiting for you (1)")
+    expect(under(ada, "Waiting for you")).toContain("The agent wants to run deploy")
     expect(ada).toContain('{"env":"prod"}')
     expect(ada).toContain("open the card")
     expect(ada).not.toContain("mail")
     await open(it, ROBIN)
-    const robin = await homeOf(it, ROBIN, "My runs (2)")
+    const robin = await homeOf(it, ROBIN, "Your runs (2)")
     expect(robin).toContain("Nothing waits for you.")
     expect(robin).toContain(deploy)
     expect(robin).toContain(restart)
@@ -92,18 +92,18 @@ describe("the home", () => {
     expect(oscar).toContain("You have no runs. Start one in a channel: /agent")
   })
 
-  test("a press there decides, is answered there alone, and follows in the thread and under Decided lately", async () => {
+  test("a press there decides, is answered there alone, and follows in the thread and under You decided lately", async () => {
     const it = await rig({ app: { homes: HOMES } })
     const id = await it.start("deploy the shop")
     const [card] = await it.ask(id, { tool: "deploy" })
     await open(it, ADA)
-    await homeOf(it, ADA, "Waiting for me (1)")
+    await homeOf(it, ADA, "Waiting for you (1)")
     const seen = await press(it, ADA, "approve")
     expect(seen).toMatchObject({ acked: true })
     const after = await homeOf(it, ADA, /Recorded: approved, deploy/)
     expect(after).toMatch(/^Recorded/)
     expect(after).toContain("Nothing waits for you.")
-    expect(under(after, "Decided lately")).toContain("Approved: deploy")
+    expect(under(after, "You decided lately")).toContain("Approved: deploy")
     expect((await it.run(id)).asks[0]?.settled).toMatchObject({ ok: true, by: { user: ADA }, via: "click" })
     await it.slack.workspace.waitFor(() => card && !JSON.stringify(it.now(card).blocks).includes('"approve"'))
     expect(dms(it, ADA)).toEqual([])
@@ -114,7 +114,7 @@ describe("the home", () => {
       texts: Object.fromEntries(run.asks.map((ask) => [`ask:${ask.id}`, JSON.stringify(ask)])),
     }))
     await open(it, ADA)
-    expect(under(await homeOf(it, ADA, /^Waiting/), "Decided lately")).toContain("Approved: deploy")
+    expect(under(await homeOf(it, ADA, /^Waiting/), "You decided lately")).toContain("Approved: deploy")
   })
 
   test("a press that is refused is answered there, with a fact, and in no other place", async () => {
@@ -122,7 +122,7 @@ describe("the home", () => {
     const id = await it.start("deploy the shop")
     await it.ask(id, { tool: "deploy" })
     await open(it, ADA)
-    await homeOf(it, ADA, "Waiting for me (1)")
+    await homeOf(it, ADA, "Waiting for you (1)")
     // Ada is let go from the group in between.
     it.slack.workspace.groups.get("S0SRE")?.users.splice(0, 1)
     it.clock.later += 61_000
@@ -138,7 +138,7 @@ describe("the home", () => {
     const it = await rig({ app: { homes: HOMES } })
     await it.ask(await it.start(), { tool: "deploy" })
     await open(it, ADA)
-    await homeOf(it, ADA, "Waiting for me (1)")
+    await homeOf(it, ADA, "Waiting for you (1)")
     it.slack.workspace.misbehave({ do: "error", error: "internal_error", method: "views.publish" })
     await press(it, ADA, "decline")
     await it.slack.workspace.waitFor(() => dms(it, ADA).some((text) => text.includes("Recorded: declined, deploy")))
@@ -149,7 +149,7 @@ describe("the home", () => {
     const id = await it.start("deploy the shop")
     await it.ask(id, { tool: "deploy", rule: { reason: { decline: "required" } } })
     await open(it, ADA)
-    await homeOf(it, ADA, "Waiting for me (1)")
+    await homeOf(it, ADA, "Waiting for you (1)")
     await press(it, ADA, "decline:why")
     const modal = await it.slack.workspace.waitFor(() =>
       it.slack.workspace.views(ADA).find(({ blocks }) => JSON.stringify(blocks).includes('"input"')),
@@ -172,7 +172,7 @@ describe("the home", () => {
       { tool: "write", args: { text: "x".repeat(4000) } },
     )
     await open(it, ADA)
-    const text = await homeOf(it, ADA, "Waiting for me (2)")
+    const text = await homeOf(it, ADA, "Waiting for you (2)")
     expect(text).toContain("Some of it is masked.")
     expect(text).toContain("Too long to stand here: Arguments (4,011 characters).")
     expect(text).not.toContain(token)
@@ -202,7 +202,7 @@ describe("the home", () => {
     await homeOf(it, GRACE, "0 of 2 have approved")
     await press(it, ADA, "approve")
     await homeOf(it, ADA, "One more person must approve it.")
-    expect(under(await homeOf(it, ADA, "Nothing waits for you."), "Decided lately")).toContain(
+    expect(under(await homeOf(it, ADA, "Nothing waits for you."), "You decided lately")).toContain(
       "Approved by you, 1 of 2",
     )
     await homeOf(it, GRACE, "1 of 2 have approved (ada (U0APP1))")
@@ -217,7 +217,7 @@ describe("while it is open", () => {
     await homeOf(it, ADA, "Nothing waits for you.")
     // By a store that no process of the bot has: it is noticed by looking.
     await it.ask(id, { tool: "deploy" })
-    await homeOf(it, ADA, "Waiting for me (1)")
+    await homeOf(it, ADA, "Waiting for you (1)")
     const [ask] = await it.asks(id)
     const who = { person: { team: "T1", user: GRACE }, standing: "member", member: { S0SRE: "yes" } } as const
     const tried = { ask: ask?.id ?? "", version: 1, ok: true, who, via: "click", cause: "c" } as const
@@ -329,7 +329,7 @@ describe("for somebody with two hundred of each", () => {
     await many(it, 205, RULE)
     const before = performance.now()
     await open(it, ADA)
-    const first = await homeOf(it, ADA, "Waiting for me (205)")
+    const first = await homeOf(it, ADA, "Waiting for you (205)")
     expect(performance.now() - before).toBeLessThan(4000)
     expect(first).toContain("1 to 10 of 205")
     expect(first).not.toContain("Newer")
@@ -345,6 +345,6 @@ describe("for somebody with two hundred of each", () => {
     await press(it, ADA, "home:page:newer")
     await homeOf(it, ADA, "1 to 10 of 204")
     await open(it, ROBIN)
-    expect(await homeOf(it, ROBIN, "My runs (205)")).toContain("1 to 10 of 205")
+    expect(await homeOf(it, ROBIN, "Your runs (205)")).toContain("1 to 10 of 205")
   }, 60_000)
 })

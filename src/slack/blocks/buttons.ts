@@ -105,7 +105,7 @@ function granting(view: CardView, value: string): Button[] {
   if (ask.from !== "guard" || !isGrantable(rule)) return []
   const confirm = {
     title: "Approve, and not only this once?",
-    text: `This call is approved. ${grantWords(rule)}`,
+    text: `This approves the call. ${grantWords(rule, view.args)}`,
     yes: "Approve",
     no: "Back",
   }

@@ -10,7 +10,7 @@ import { guarded, type Message } from "./limits.ts"
 import { beside, isLong, material, type Part } from "./material.ts"
 import { buttons, refusals } from "./buttons.ts"
 import { changes, doubtful, reasonOf, risk, signingIn } from "./glance.ts"
-import { deciders, facts, standing } from "./standing.ts"
+import { deciders, facts, granted, standing } from "./standing.ts"
 import { headline, outcome } from "./outcome.ts"
 import { bold, code, exactly, header, quote, rich, section, short, until, words, type Rich } from "./rich.ts"
 import { clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
@@ -50,7 +50,7 @@ export function card(view: CardView): Message {
   const { ask } = view
   const parts = material(view)
   const blocks: KnownBlock[] = [header(title(view))]
-  if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled)), ...reasonOf(view)))
+  if (ask.settled) blocks.push(rich(section(...outcome(ask, ask.settled)), ...granted(view), ...reasonOf(view)))
   if (ask.from === "doubt" && !ask.settled) blocks.push(...doubtful(view))
   blocks.push(...risk(view), ...changes(view), ...parts.map((part) => shownPart(part, view)))
   blocks.push(...signingIn(view))

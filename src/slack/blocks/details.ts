@@ -14,6 +14,7 @@ import { headline, outcome } from "./outcome.ts"
 import { bold, code, header, instant, nameOf, rich, section, words, type Rich } from "./rich.ts"
 import { ruleLines } from "./rule.ts"
 import { chunks, clip, count, cost, oneLine, visible } from "./text.ts"
+import { refusalOf } from "./why.ts"
 
 export interface DetailsView extends Pick<CardView, "run" | "ask" | "request" | "args" | "names"> {
   /** Oldest first. */
@@ -124,15 +125,19 @@ function told({ history }: DetailsView): string[] {
   return left === 0 ? lines : [`(${count(left, "earlier entry").replace("entrys", "entries")} left out)`, ...lines]
 }
 
-/** `2026-11-29 12:30 UTC  refused, Oscar (U0OSCAR), by click, version 1: not listed` */
+/** `2026-11-29 12:30 UTC  refused, Oscar (U0OSCAR), by click, version 1: not among those who may decide` */
 export function factLine(fact: Fact): string {
-  const { at, what, by, via, version, outcome: came, note, repeats } = fact
+  const { at, what, by, via, version, note, repeats } = fact
   const who = by ? `${nameOf(by)} by ${via}` : via === "bot" ? "" : `by ${via}`
   const head = [`${utc(at)}  ${what}`, who, version === undefined ? "" : `version ${version}`].filter((it) => it !== "")
-  const said = [came ?? "", note === undefined ? "" : `“${mask(note).text}”`].filter((it) => it !== "").join(": ")
+  const reason = what === "refused" ? refusalOf(fact) : reminderOf(fact)
+  const said = [reason, note === undefined ? "" : `“${mask(note).text}”`].filter((it) => it !== "").join(": ")
   const more = repeats === undefined ? "" : ` (and ${repeats} more like it)`
   return clip(oneLine(`${head.join(", ")}${said === "" ? "" : `: ${said}`}${more}`), 1200)
 }
+
+const reminderOf = ({ what, outcome = "" }: Fact): string =>
+  what === "reminded" && outcome !== "" ? `reminder ${outcome}` : outcome
 
 function listed(lines: readonly string[]): KnownBlock[] {
   if (lines.length === 0) return []

@@ -95,10 +95,10 @@ const REASON: Record<VerdictName, { submit: string; doing: string }> = {
   failed: { submit: "It failed", doing: "You are about to say that it failed:" },
 }
 
-/** Asks why, before it is said. `more`: what else comes with it, as a sentence. */
+/** Asks why, before it is said. `args`: as they may be shown, on one line; `more`: what else comes with it, as a sentence. */
 export function reasonForm(
   carried: Carried & { says: VerdictName },
-  about: { tool: string; fingerprint: string; need: Need; more?: string },
+  about: { tool: string; args: string; fingerprint: string; need: Need; more?: string },
 ): ModalView {
   const { submit, doing } = REASON[carried.says]
   const more = about.more === undefined ? [] : [`\n${about.more}`]
@@ -106,7 +106,15 @@ export function reasonForm(
     submit,
     blocks: [
       rich(
-        section(`${doing} `, bold(clip(oneLine(about.tool), 100)), ". Fingerprint ", code(about.fingerprint), ...more),
+        section(
+          `${doing} `,
+          bold(clip(oneLine(about.tool), 100)),
+          " with ",
+          code(clip(about.args, 400)),
+          ". Fingerprint ",
+          code(about.fingerprint),
+          ...more,
+        ),
       ),
       wordsInput({
         label: "Why?",

@@ -83,19 +83,19 @@ export function home(view: Home): HomeView {
     ...(said === undefined ? [] : [rich(section(bold(visible(said))))]),
     ...(caution === undefined ? [] : [rich(section(words(caution, { italic: true })))]),
     ...(view.paused ? [plain(PAUSED)] : []),
-    header(titled("Waiting for me", waiting)),
+    header(titled("Waiting for you", waiting)),
     ...(waiting.total === 0 ? [plain("Nothing waits for you.")] : []),
     ...waiting.items.flatMap((item, index) => [
       ...(index === 0 ? [] : [{ type: "divider" } as const]),
       ...waitingBlocks(item, index, view.paused),
     ]),
     ...pager("waiting", waiting),
-    header(titled("My runs", mine)),
+    header(titled("Your runs", mine)),
     mine.total === 0
       ? plain(`You have no runs. Start one in a channel: ${oneLine(view.command)} and what is to be done.`)
       : rich(...mine.items.map(entry)),
     ...pager("mine", mine),
-    header(titled("Decided lately", decided)),
+    header(titled("You decided lately", decided)),
     decided.total === 0 ? plain("You have decided nothing lately.") : rich(...decided.items.map(decidedEntry)),
     ...pager("decided", decided),
     header(titled("Grants in force", grants)),

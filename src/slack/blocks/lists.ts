@@ -268,7 +268,8 @@ export function help(command = "/agent"): Message {
         line("cancel <id>", "cancels a run. The button under its message does the same."),
         line("grants", "shows what may run unasked for a while, and who let it."),
         line("revoke <id>", "takes such a grant back."),
-        line("pause", "stops everything for now: nothing starts or is approved until an admin says “resume”."),
+        line("pause", "stops everything for now: nothing starts and nothing can be approved. For admins."),
+        line("resume", "ends the pause. For admins."),
         line("help", "shows this."),
         section(
           "\nThe first letters of an id will do. Before the agent does anything that needs a yes, a card in the thread asks for it: Approve, Decline, or no answer, which is a no. Slack allows no commands in threads; use them in the channel.",

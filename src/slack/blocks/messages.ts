@@ -100,7 +100,8 @@ export function state(run: Run): State {
   if (waiting.length > 0) {
     const first = waiting.reduce((a, b) => (b.expiresAt < a.expiresAt ? b : a))
     const tools = waiting.map((ask) => clip(oneLine(ask.tool), 80))
-    const more = [words(`: ${clip(tools.join(", "), 300)}, until `), until(first)]
+    const by = waiting.some((ask) => ask.expiresAt !== first.expiresAt) ? "the first until" : "until"
+    const more = [words(`: ${clip(tools.join(", "), 300)}, ${by} `), until(first)]
     return { head: waiting.length === 1 ? "Waiting for a decision" : `Waiting for ${waiting.length} decisions`, more }
   }
   if (run.retry) {

@@ -1,6 +1,8 @@
 /** A rule in words for whoever reads a card: what it asks for, and what it lets people do. Decides nothing by it. */
+import { shownArgs } from "../../core/mask.ts"
 import { editorsVote, type Rule } from "../../core/policy.ts"
-import { count } from "./text.ts"
+import { valueAt } from "../../core/rules.ts"
+import { clip, count, oneLine, visibleJson } from "./text.ts"
 
 const UNITS: [ms: number, noun: string][] = [
   [86_400_000, "day"],
@@ -15,12 +17,36 @@ export function lasting(ms: number): string {
   return count(ms / size, noun)
 }
 
-/** What an approver can let run unasked, as a sentence. */
-export function grantWords(rule: Rule): string {
+/** What an approver can let run unasked, as a sentence. With the call's `args` (canonical) it says which values count. */
+export function grantWords(rule: Rule, args?: string): string {
   const { grant } = rule
   if (grant === undefined) return ""
-  const same = grant.same ? `the same ${grant.same.join(", ")}` : "the very same arguments"
-  return `For ${lasting(grant.for)}, calls of this tool in this run with ${same} are not asked about again.`
+  return `For ${lasting(grant.for)}, calls of this tool in this run with ${alikeWords(rule, args)} are not asked about again.`
+}
+
+const VERY_SAME = "the very same arguments"
+
+/** What calls have in common that a grant covers: `the same service ("web")`; masked like the args themselves. */
+export function alikeWords({ grant, mask }: Rule, args?: string): string {
+  const paths = grant?.same
+  if (paths === undefined) return VERY_SAME
+  if (args === undefined) return `the same ${paths.join(", ")}`
+  const [real, shown] = [parsed(args), parsed(shownArgs(args, mask).text)]
+  // Where a path leads nowhere all args count.
+  if (paths.some((path) => valueAt(real, path) === undefined)) return VERY_SAME
+  return `the same ${paths.map((path) => `${path}${valueWords(valueAt(shown, path))}`).join(", ")}`
+}
+
+const valueWords = (value: unknown): string =>
+  value === undefined ? "" : ` (${clip(oneLine(visibleJson(JSON.stringify(value))), 60)})`
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    // A masked text need not be JSON.
+    return undefined
+  }
 }
 
 /** For a button: Slack shows about thirty characters of it, so it says no more than that it is not for this once alone. */
@@ -49,7 +75,7 @@ function offering(rule: Rule): string[] {
     edit ? `${EDITORS[edit.by]} may change the arguments first${all}` : "",
     grant ? `An approver may let it run unasked: ${grantWords(rule)}` : "",
     remind ? `Reminders after ${remind.map(lasting).join(", ")}` : "",
-    escalate ? `After ${lasting(escalate.after)} more people are brought in` : "",
+    escalate ? `After ${lasting(escalate.after)} without a decision more people may decide as well` : "",
   ]
 }
 

@@ -30,7 +30,7 @@ import { words } from "./words.ts"
 
 const REF = { run: sampleRun.id, ask: "pnd-5f3a", version: 1 }
 const carried = { ref: REF, back: { channel: "C0OPS", thread: "1764415800.000100" } }
-const about = { tool: "restart", fingerprint: "3c2f9a7be01d" }
+const about = { tool: "restart", args: `{"service":"web"}`, fingerprint: "3c2f9a7be01d" }
 const blocksIn = (made: ReturnType<typeof fieldsOf>): InputBlock[] => (made.ok ? made.blocks : [])
 
 const fact = (n: number, change: Partial<Fact>): Fact => ({

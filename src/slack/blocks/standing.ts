@@ -9,7 +9,7 @@ import { editorsVote } from "../../core/policy.ts"
 import { ruleOf, type Ask, type Vote } from "../../core/run.ts"
 import type { CardView } from "./card.ts"
 import { bold, code, instant, mention, nameById, nameOf, section, short, until, words, type Rich } from "./rich.ts"
-import { grantLabel, grantWords } from "./rule.ts"
+import { alikeWords, grantLabel, grantWords } from "./rule.ts"
 import { clip, oneLine } from "./text.ts"
 
 /** Lines about the ask itself. */
@@ -54,7 +54,7 @@ const silence = ({ ask }: CardView): string =>
 function approvals(view: CardView): ReturnType<typeof words>[][] {
   const { quorum, votes } = standing(view.ask)
   if (quorum === 1) return []
-  const said = votes.flatMap(({ by, at }, index) => [words(`${index === 0 ? "" : ", "}${nameOf(by)} `), instant(at)])
+  const said = votes.flatMap(({ by, at }, index) => [words(`${index === 0 ? "" : "; "}${nameOf(by)}, `), instant(at)])
   const missing = quorum - votes.length
   const start = votes.length === 0 ? "nobody yet" : ""
   const what = view.ask.from === "doubt" ? "must want it to run again" : "must approve; one decline settles it"
@@ -63,7 +63,9 @@ function approvals(view: CardView): ReturnType<typeof words>[][] {
       bold(`Approved by ${votes.length} of ${quorum}: `),
       words(start),
       ...said,
-      words(`. ${missing === 1 ? "One more person" : `${missing} more people`} ${what}.`),
+      words(
+        `. ${missing === 1 ? "One more person" : `${missing}${votes.length === 0 ? "" : " more"} people`} ${what}.`,
+      ),
     ],
   ]
 }
@@ -75,11 +77,29 @@ export const standing = (ask: Ask): { quorum: number; votes: readonly Vote[] } =
 })
 
 /** What the button beside Approve stands for. */
-function grantable({ ask }: CardView): ReturnType<typeof words>[][] {
+function grantable({ ask, args }: CardView): ReturnType<typeof words>[][] {
   const rule = ruleOf(ask)
   if (ask.from !== "guard" || !isGrantable(rule)) return []
   return [
-    [bold(`“${grantLabel(rule)}”`), words(` approves this call and more: ${lowered(clip(grantWords(rule), 600))}`)],
+    [
+      bold(`“${grantLabel(rule)}”`),
+      words(` approves this call and more: ${lowered(clip(grantWords(rule, args), 600))}`),
+    ],
+  ]
+}
+
+/** What whoever approved it let run besides; what became of that is told by the command and the home. */
+export function granted({ run, ask, args }: CardView): Rich[] {
+  const grant = run.grants?.find((one) => one.ask === ask.id)
+  if (!grant) return []
+  const alike = clip(alikeWords(grant.rule, args), 400)
+  return [
+    section(
+      bold("And for a while: "),
+      `calls of this tool in this run with ${alike} run unasked until `,
+      instant(grant.until),
+      ", unless that is taken back.",
+    ),
   ]
 }
 
@@ -94,7 +114,15 @@ function alsoAsked({ alsoIn = [], names }: CardView): ReturnType<typeof words>[]
 function broughtIn(view: CardView): ReturnType<typeof words>[][] {
   const { escalated, rule } = view.ask
   if (escalated === undefined || rule.escalate === undefined) return []
-  return [[bold("Brought in "), instant(escalated), words(": "), ...named(view, rule.escalate.to.slice(0, 12))]]
+  return [
+    [
+      bold("Brought in "),
+      instant(escalated),
+      words(": "),
+      ...named(view, rule.escalate.to.slice(0, 12)),
+      words(", who may decide as well"),
+    ],
+  ]
 }
 
 export function deciders(view: CardView): ReturnType<typeof words>[] {
@@ -102,7 +130,7 @@ export function deciders(view: CardView): ReturnType<typeof words>[] {
   const { approvers, also = [], selfApproval } = ask.rule
   const asker = nameOf(run.requester)
   if (selfApproval === "confirm") return [...named(view, [run.requester.user]), words(", who asked for this run")]
-  if (approvers.length === 0) return [words("nobody: no approver is configured")]
+  if (approvers.length === 0) return [words("nobody: no rule that holds for it names an approver")]
   const lists = [approvers, ...also].map((list, index) => [
     ...(index === 0 ? [] : [words(index === 1 ? "; who must also be one of " : " and of ")]),
     ...few(view, list),

@@ -86,6 +86,28 @@ const WAYS: Partial<Record<Fact["via"], string>> = {
   form: " in a form",
 }
 
+/** Why somebody was refused, where the record's few words don't tell it by themselves. */
+export function refusalOf({ outcome }: Fact): string {
+  const [, door = "", why = ""] = /^((?:edit|revoke|cancel): )?(.*)$/su.exec(outcome ?? "") ?? []
+  return short(`${door}${REFUSALS[why] ?? why}`)
+}
+
+const REFUSALS: Record<string, string> = {
+  "not listed": "not among those who may decide",
+  "own request": "it is their own run",
+  "own edit": "they changed it themselves",
+  "requester only": "only whoever asked for the run may",
+  "voted before": "had approved it already",
+  "nobody listed": "nobody may, by the configuration",
+  "cannot check": "their rights could not be checked",
+  foreign: "of another organisation",
+  guest: "a guest",
+  deactivated: "their account is deactivated",
+  changed: "it had changed since they saw it",
+  forbidden: "the rules let nobody run it with these arguments",
+  "nobody left": "nobody would be left who could approve it",
+}
+
 /** Who did it, as the beginning of a sentence. */
 const who = ({ by, via }: Fact): string => (by ? nameOf(by) : via === "timer" ? "The timer" : "The bot")
 
@@ -104,25 +126,25 @@ const OF_RUNS: Words = {
   shown: () => ["Its message was posted"],
   finished: (_, fact, tool) =>
     fact.call === undefined ? [`The run ended (${short(fact.outcome)})`] : [tool, ` ended: ${short(fact.outcome)}`],
-  refused: (_, fact) => [`${who(fact)} tried and was refused: ${short(fact.outcome)}`],
+  refused: (_, fact) => [`${who(fact)} tried and was refused: ${refusalOf(fact)}`],
   cancelled: (_, fact) => [`${who(fact)} cancelled the run`],
 }
 
 const OF_ASKS: Words = {
   asked: (view, fact, tool) => ["The agent wanted ", tool, ...withArgs(view, fact), ...underRule(view, fact)],
-  shown: (_, __, tool) => ["The card stood: ", tool],
+  shown: (_, __, tool) => ["The card for ", tool, " was shown"],
   voted: (_, fact, tool) => [`${who(fact)} approved `, tool, ` (${short(fact.outcome)})`],
-  refused: (_, fact, tool) => [`${who(fact)} tried to answer `, tool, ` and was refused: ${short(fact.outcome)}`],
+  refused: (_, fact, tool) => [`${who(fact)} tried to answer `, tool, ` and was refused: ${refusalOf(fact)}`],
   settled: (view, fact, tool) => [`${who(fact)} settled `, tool, `: ${short(fact.outcome)}`, ...told(view, fact)],
   expired: (view, fact, tool) => ["Time was up for ", tool, ...told(view, fact)],
   edited: (view, fact, tool) => [
     `${who(fact)} changed `,
     tool,
-    ` (version ${fact.version ?? 1})`,
+    ` (version ${fact.version ?? 1}; earlier approvals no longer count)`,
     ...withArgs(view, fact),
   ],
   revealed: (_, fact, tool) => [`${who(fact)} looked at the masked values of `, tool],
-  reminded: (_, fact, tool) => ["Those who may decide were reminded of ", tool, ` (${short(fact.outcome)})`],
+  reminded: (_, fact, tool) => ["Those who may decide were reminded of ", tool, ` (reminder ${short(fact.outcome)})`],
   escalated: (_, fact, tool) => [tool, " was handed on to ", ...mentions((fact.outcome ?? "").split(", "))],
   granted: (_, fact, tool) => [`${who(fact)} let the like of `, tool, ` run unasked, ${short(fact.outcome)}`],
   used: (_, fact, tool) => [tool, ` ran unasked, by the grant of ${who(fact)}`],

@@ -80,7 +80,7 @@ const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
   pause: ({ outcome }) => pausing(outcome),
   resume: ({ outcome }) => resuming(outcome),
   "start in a pause": ({ by, at }) =>
-    `Not started. Countersign is paused${since(by, at)}: nothing new starts until it is resumed.`,
+    `Not started. Countersign is paused${since(by, at)}: nothing new starts until an admin says “resume”.`,
   start: ({ why }) => `Not started. ${denied(why, "start runs")}`,
   reveal: ({ why }) => `Not shown. ${denied(why, "see the masked values")}`,
   "sign in": ({ why }) =>
@@ -218,7 +218,7 @@ const since = (by: string, at: number): string =>
 function pausing(outcome: PauseOutcome): string {
   switch (outcome.kind) {
     case "done":
-      return "Paused: nothing new starts, no call begins and nothing can be approved, whichever process it is on. What was running goes on, deadlines too."
+      return "Paused: nothing new starts, no call begins and nothing can be approved. What was running goes on, deadlines too. An admin ends the pause with “resume”."
     case "before":
       return `It is paused already${since(outcome.by ?? "somebody", outcome.at ?? 0)}.`
     case "denied":
@@ -261,7 +261,7 @@ const DENIED: Record<Denial, (what: string) => string> = {
 }
 
 function unpostable(error: string): string {
-  const head = "Not started: I can't write in this channel"
+  const head = "Stopped before anything was done: I can't write in this channel"
   switch (error) {
     case "not_in_channel":
     case "channel_not_found":

@@ -2,10 +2,11 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { canonical } from "../../../src/core/digest.ts"
 import type { Rule } from "../../../src/core/policy.ts"
-import type { Ask, Run, Settled } from "../../../src/core/run.ts"
+import type { Ask, Grant, Run, Settled } from "../../../src/core/run.ts"
 import { argsMessages, card, minimal, type CardView } from "../../../src/slack/blocks/card.ts"
 import { fits, type Message } from "../../../src/slack/blocks/limits.ts"
 import { until } from "../../../src/slack/blocks/rich.ts"
+import { alikeWords } from "../../../src/slack/blocks/rule.ts"
 import { sampleRun, sampleView } from "../../../src/slack/blocks/samples.ts"
 import { visibleJson } from "../../../src/slack/blocks/text.ts"
 import { checkBlocks } from "../../../src/sandbox/validate.ts"
@@ -376,10 +377,10 @@ describe("several who decide", () => {
   const voted = (change: Partial<Ask> = {}) => card(sampleView({}, { ...ruled({ quorum: 3 }), ...change }))
 
   test("are counted, named and waited for, on the card and in its sentence", () => {
-    expect(readable(voted())).toContain("Approved by 0 of 3: nobody yet. 3 more people must approve; one decline")
+    expect(readable(voted())).toContain("Approved by 0 of 3: nobody yet. 3 people must approve; one decline")
     const two = voted({ votes: [vote("U0BEN", "Ben"), vote("U0CID", "Cid")] })
     expect(readable(two)).toMatch(
-      /Approved by 2 of 3: Ben \(U0BEN\) .*11:33 UTC\), Cid \(U0CID\) .*One more person must/,
+      /Approved by 2 of 3: Ben \(U0BEN\), .*11:33 UTC\); Cid \(U0CID\), .*One more person must/,
     )
     expect(two.text).toContain("Approved by 2 of 3.")
     expect(fits(two)).toEqual([])
@@ -476,8 +477,9 @@ describe("at a glance", () => {
     const grant = { for: 3_600_000, same: ["env", "service"] }
     const found = nodes(card(sampleView({}, ruled({ grant }))).blocks).find((node) => node["action_id"] === "grant")
     expect(found?.["text"]).toMatchObject({ text: "Approve for 1 hour" })
-    const words = "or 1 hour, calls of this tool in this run with the same env, service are not asked about again."
-    expect(JSON.stringify(found?.["confirm"])).toContain(`F${words}`)
+    const words =
+      'or 1 hour, calls of this tool in this run with the same env ("staging"), service ("web") are not asked about again.'
+    expect(found?.["confirm"]).toMatchObject({ text: { text: `This approves the call. F${words}` } })
     expect(readable(card(sampleView({}, ruled({ grant }))))).toContain(
       `“Approve for 1 hour” approves this call and more: f${words}`,
     )
@@ -539,4 +541,35 @@ test("a deadline that is near is shown to the second, one that is far to the min
   expect(near).toContain("(2026-11-29 12:01:02 UTC)")
   expect(far).toContain("{time}")
   expect(far).toContain("(2026-11-29 13:00 UTC)")
+})
+
+describe("a yes that lets the like of it run for a while", () => {
+  const AT = Date.UTC(2026, 10, 29, 11, 33)
+  const grant: Grant = {
+    id: "g",
+    ask: sampleView().ask.id,
+    tool: "restart",
+    mark: "m",
+    rule: { ...sampleView().ask.rule, grant: { for: 3_600_000, same: ["service"] } },
+    by: { team: "T0HOME", user: "U0BEN", name: "Ben" },
+    at: AT,
+    until: AT + 3_600_000,
+  }
+  const settled = { ok: true, by: grant.by, via: "click", at: AT, cause: "c" } as const
+
+  test("says so where it stands, with the values that count", () => {
+    const view = sampleView({}, { settled })
+    const text = readable(card({ ...view, run: { ...view.run, grants: [grant] } }))
+    expect(text).toContain(`calls of this tool in this run with the same service ("web") run unasked until`)
+    expect(readable(card(view))).not.toContain("unasked")
+  })
+
+  test("counts all arguments where one of its paths leads nowhere", () => {
+    expect(alikeWords({ ...grant.rule, grant: { for: 1, same: ["nowhere"] } }, "{}")).toBe("the very same arguments")
+  })
+
+  test("hides what is masked", () => {
+    const rule = { ...grant.rule, mask: ["args.service"] }
+    expect(alikeWords(rule, '{"service":"s3cret-s3cret"}')).not.toContain("s3cret")
+  })
 })

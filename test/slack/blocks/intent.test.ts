@@ -153,7 +153,7 @@ describe("a form", () => {
   const back = { channel: "C0OPS", thread: "1.1", responseUrl: "http://127.0.0.1/r" }
   const form = reasonForm(
     { ref, says: "decline", back },
-    { tool: "restart", fingerprint: "3c2f9a7be01d", need: "required" },
+    { tool: "restart", args: "{}", fingerprint: "3c2f9a7be01d", need: "required" },
   )
   const state = { values: { words: { words: { type: "plain_text_input", value: "web-2\nplease" } } } }
   const sent = (change: object = {}, type = "view_submission") => ({
