@@ -1,4 +1,4 @@
-import type { LanguageModelV3CallOptions } from "@ai-sdk/provider"
+import type { LanguageModelV3CallOptions, LanguageModelV3Message } from "@ai-sdk/provider"
 import { describe, expect, test } from "vitest"
 import { createToolkit, type ToolDefinition } from "../../src/agent/tool.ts"
 import { pendingOf } from "../../src/core/suspension.ts"
@@ -62,6 +62,29 @@ test.each([
   expect(request?.kind).toBe(kind)
   const answer = { id: request?.id ?? "", ok: true, data }
   expect((await tools.execute(name, args, { answer })).output).toMatch(done)
+})
+
+test("the demo's model tells what came of a call whose args people changed", async () => {
+  const args = `{"env":"prod","service":"web","version":"2.4.2"}`
+  const value = `A person changed the arguments before they were approved. Executed with: ${args}\n\nweb: version 2.4.2 runs in prod`
+  const called = (toolCallId: string, toolName: string): LanguageModelV3Message => ({
+    role: "assistant",
+    content: [{ type: "tool-call", toolCallId, toolName, input: {} }],
+  })
+  const came = (toolCallId: string, toolName: string, output: string): LanguageModelV3Message => ({
+    role: "tool",
+    content: [{ type: "tool-result", toolCallId, toolName, output: { type: "text", value: output } }],
+  })
+  const { content } = await demoModel().doGenerate({
+    prompt: [
+      { role: "user", content: [{ type: "text", text: "deploy web 2.4.1 to prod" }] },
+      called("1", "get_status"),
+      came("1", "get_status", "web: 3 replicas"),
+      called("2", "deploy"),
+      came("2", "deploy", value),
+    ],
+  })
+  expect(JSON.stringify(content)).toContain("web: version 2.4.2 runs in prod")
 })
 
 test("the demo's tools count one of a thing as one", async () => {

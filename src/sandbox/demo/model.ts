@@ -103,9 +103,12 @@ function callsOf(wishes: readonly Wish[], turn: number): LanguageModelV3Content[
   }))
 }
 
+/** What the result of a call begins with whose args people changed. */
+const CHANGED = /^A person changed the arguments .*? Executed with: (.*)\n\n/u
+
 function reportOf(results: readonly Seen[]): string {
   const lines = results.map(({ output, isError }) => {
-    const [first = "", note] = output.split("\n")
+    const [first = "", note] = output.replace(CHANGED, "With changed arguments ($1): ").split("\n")
     if (!isError) return `- ${first}`
     const declined = /^declined\/expired: (.*)$/u.exec(first)
     if (!declined) return `- Not done: ${first}`
