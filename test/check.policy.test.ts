@@ -55,6 +55,12 @@ describe("which rule a call falls under", () => {
     expect(said).toContain("The args may be changed by those who approve.")
   })
 
+  test("is told as what would be, where the tool doesn't take the args", async () => {
+    const said = await (await setUp())({ tool: "scale_service", args: { service: "worker" } })
+    expect(said).toContain("so as they are it is neither asked about nor run.")
+    expect(said).toContain("It would be asked about, by countersign.yaml:11: approvals[4].")
+  })
+
   test.each([
     ["allowed", { tool: "get_status" }, "It runs without asking, by countersign.yaml:7: approvals[0]."],
     [
@@ -81,7 +87,7 @@ describe("which rule a call falls under", () => {
     const said = await (await setUp())({ tool: "scale_service", args: { service: ["web"], replicas: 3 } })
     expect(said).toContain('approvals[1] (scale_service): may have been meant: service is ["web"]')
     expect(said).toContain(
-      "It is refused to everybody, by countersign.yaml:9: approvals[2], and whatever else may have been meant",
+      "It would be refused to everybody, by countersign.yaml:9: approvals[2], and whatever else may have been meant",
     )
     expect(said).toContain("The tool doesn't take these args (")
     const missing = await (await setUp())({ tool: "scale_service", args: {} })

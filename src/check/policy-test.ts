@@ -39,8 +39,10 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
   const called: Called = { tool: question.tool, args: args.value, schema: found.tool?.inputSchema }
   const decision = decide(settings.approvals, defaultsOf(settings), called)
   const who = decision.do === "ask" ? await deciding(known, decision.rule, question) : []
-  const about = [`${question.tool} ${JSON.stringify(args.value)}`, ...found.notes, ...unfit(found.tool, args.value)]
-  return { ok: true, lines: [...about, "", ...tracing(known, settings, called, decision), ...who] }
+  const misfit = unfit(found.tool, args.value)
+  const about = [`${question.tool} ${JSON.stringify(args.value)}`, ...found.notes, ...misfit]
+  const traced = tracing(known, settings, called, { decision, would: misfit.length > 0 })
+  return { ok: true, lines: [...about, "", ...traced, ...who] }
 }
 
 type Found = { tool: Tool | undefined; notes: string[] } | { fault: string }
@@ -88,7 +90,7 @@ function unfit(tool: Tool | undefined, args: Record<string, unknown>): string[] 
   const why = tool && checkArgs(tool, args)
   return why === undefined
     ? []
-    : [`  The tool doesn't take these args (${plain(why)}), so nobody would be asked about them.`]
+    : [`  The tool doesn't take these args (${plain(why)}), so as they are it is neither asked about nor run.`]
 }
 
 function defaultsOf(settings: Settings): Rule {
@@ -99,9 +101,16 @@ function defaultsOf(settings: Settings): Rule {
 // --- which rule
 
 const DOES = { allow: "runs without asking", ask: "is asked about", deny: "is refused to everybody" }
+const WOULD = { allow: "would run without asking", ask: "would be asked about", deny: "would be refused to everybody" }
+
+/** `would`: with args that the tool takes, which these are not. */
+interface Outcome {
+  decision: Decision
+  would: boolean
+}
 
 /** Every rule down to the one that decides, and what comes of it. */
-function tracing({ at }: Known, { approvals }: Settings, called: Called, decision: Decision): string[] {
+function tracing({ at }: Known, { approvals }: Settings, called: Called, outcome: Outcome): string[] {
   const lines: string[] = []
   let odd = 0
   for (const [index, rule] of approvals.entries()) {
@@ -109,14 +118,14 @@ function tracing({ at }: Known, { approvals }: Settings, called: Called, decisio
     const name = `${at(["approvals", index])} (${rule.tool})`
     lines.push(`${name}: ${REASONS[fits](paths)}`)
     if (fits === "odd") odd += 1
-    if (fits === "yes") return [...lines, "", came(at, decision, odd)]
+    if (fits === "yes") return [...lines, "", came(at, outcome, odd)]
   }
   const rest = approvals.length === 0 ? "There are no rules" : "No rule is left"
   return [
     ...lines,
     `${rest}: what none matches is asked about, under the file's own settings.`,
     "",
-    came(at, decision, odd),
+    came(at, outcome, odd),
   ]
 }
 
@@ -136,10 +145,10 @@ const valuesOf = (paths: readonly PathFit[], fits: PathFit["fits"]): string =>
     )
     .join(", ")
 
-function came(at: Known["at"], decision: Decision, odd: number): string {
+function came(at: Known["at"], { decision, would }: Outcome, odd: number): string {
   const where = decision.index === undefined ? "the file's own settings" : at(["approvals", decision.index])
   const more = odd > 0 ? ", and whatever else may have been meant: the strictest of all" : ""
-  return `It ${DOES[decision.do]}, by ${where}${more}.`
+  return `It ${(would ? WOULD : DOES)[decision.do]}, by ${where}${more}.`
 }
 
 // --- who
