@@ -220,7 +220,8 @@ function replyList({ messages, namesVersion }: Shown, thread: string, reactions:
   const draw = (message: Message, compact: boolean): Kept =>
     keep({ message, compact, inThread: true, last: undefined }, reactions, namesVersion)
   const rest = replies.map((message, index) => draw(message, follows(message, replies[index - 1])))
-  return rest.length === 0 ? [draw(root, false)] : [draw(root, false), divider(countOf(rest.length)), ...rest]
+  const count = replies.filter(({ ephemeral }) => ephemeral !== true).length
+  return [draw(root, false), ...(count === 0 ? [] : [divider(countOf(count))]), ...rest]
 }
 
 const dayOf = ({ ts }: Message): string => timeOf(ts).toDateString()
