@@ -112,7 +112,7 @@ test.each(table)("what the rule of $name finds is masked: $pattern", ({ rule, na
       (token, before, after) => {
         const text = before + token + after
         for (const range of look(rule, text)) {
-          const secret = secretOf(text.slice(...range))
+          const secret = secretOf(text.slice(...range), text.slice(range[0]))
           if (secret.length < SHORTEST) continue
           hits += 1
           expect(mask(text).text).not.toContain(secret)
@@ -127,10 +127,10 @@ test.each(table)("what the rule of $name finds is masked: $pattern", ({ rule, na
 /** Made up tokens may be of a few characters; real ones are not. */
 const SHORTEST = 16
 
-/** A rule may tell of a whole address, or of a name with its value. */
-function secretOf(found: string): string {
+/** A rule may tell of a whole address, or of a name with its value; of that it counts as many letters as the value has. */
+function secretOf(found: string, rest: string): string {
   if (/hooks\.slack/i.test(found)) return found.replace(/^.*\/services\//i, "")
-  const value = /^["']?(?:aws)?_?secret.*?(?::|=>|=)\s*["']?([\w/+=]{40})/i.exec(found)?.[1]
+  const value = /^["']?(?:aws)?_?secret.*?(?::|=>|=)\s*["']?([\w/+=]{40})/i.exec(rest)?.[1]
   if (value !== undefined) return value
   if (!found.includes("://")) return found
   return /:\/\/[^\s:@/]*:([^\s@/]+)@/.exec(found)?.[1] ?? /:\/\/([^\s:@/]+):x-oauth-basic@/.exec(found)?.[1] ?? ""
