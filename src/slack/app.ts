@@ -17,6 +17,7 @@ import { Homes, isHomePress, type HomeTimes } from "./homes.ts"
 import type { People } from "./people.ts"
 import { Repeats } from "./repeats.ts"
 import type { Ack } from "./replies.ts"
+import { Names } from "./show/names.ts"
 
 export interface AppOptions {
   slack: { botToken: string; apiUrl: string; transport: Transport }
@@ -65,7 +66,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     logger: sdkLog<LogLevel>(log),
     timeout: CALL_TIMEOUT,
   })
-  const front: Front = { ...options, client, repeats: new Repeats() }
+  const front: Front = { ...options, client, repeats: new Repeats(), names: new Names(client) }
   const homes = new Homes(front, options.homes)
   const line = connection({ transport: slack.transport, apiUrl: slack.apiUrl, lines: options.lines ?? 2, log })
   const app = new App({

@@ -4,6 +4,7 @@
  */
 import type { ModalView } from "@slack/types"
 import type { Fact, Person } from "../core/fact.ts"
+import { principalsOf } from "../core/policy.ts"
 import { maySeeAsk, textsOf, type Found } from "./ask.ts"
 import { detailsView } from "./blocks/details.ts"
 import type { Said } from "./blocks/words.ts"
@@ -13,9 +14,13 @@ import type { Front } from "./front.ts"
 export async function fillDetails(front: Front, person: Person, { loaded, ask }: Found): Promise<ModalView | Said> {
   const { run } = loaded
   if (!(await maySeeAsk(front, run, ask, person))) return { about: "stale" }
-  const [{ request, args }, facts] = await Promise.all([textsOf(front, run.id, ask), front.store.facts(run.id)])
+  const [{ request, args }, facts, names] = await Promise.all([
+    textsOf(front, run.id, ask),
+    front.store.facts(run.id),
+    front.names.of(principalsOf(ask.rule)),
+  ])
   const history = facts.map((text) => JSON.parse(text) as Fact).filter((fact) => isAbout(fact, ask.id, ask.call))
-  return detailsView({ run, ask, request, args, history })
+  return detailsView({ run, ask, request, args, history, names })
 }
 
 const isAbout = (fact: Fact, ask: string, call: string): boolean => fact.ask === ask || fact.call === call

@@ -12,6 +12,7 @@ import type { Message } from "./blocks/limits.ts"
 import type { Home, Log } from "./client.ts"
 import type { People } from "./people.ts"
 import type { Repeats } from "./repeats.ts"
+import type { Names } from "./show/names.ts"
 import { post, respond, whisper, type Sending } from "./show/send.ts"
 import type { Word } from "./word.ts"
 
@@ -52,6 +53,7 @@ export interface Front {
   home: Home
   lists: Lists
   repeats: Repeats
+  names: Pick<Names, "of">
   /** With its slash. */
   command: string
   /** ms that an ended run is kept. */

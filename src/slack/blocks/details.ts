@@ -11,7 +11,7 @@ import type { CardView } from "./card.ts"
 import { windowOf } from "./forms.ts"
 import { material, type Part } from "./material.ts"
 import { headline, outcome } from "./outcome.ts"
-import { bold, code, header, instant, nameOf, rich, section, words, type Rich } from "./rich.ts"
+import { bold, code, header, instant, nameById, nameOf, rich, section, words, type Rich } from "./rich.ts"
 import { ruleLines } from "./rule.ts"
 import { chunks, clip, count, cost, oneLine, visible } from "./text.ts"
 import { refusalOf } from "./why.ts"
@@ -96,14 +96,18 @@ const MOST = 40
 
 function rule({ ask, names = {} }: DetailsView): string[] {
   const now = ruleOf(ask)
-  const called = (id: string): string => (names[id] === undefined ? oneLine(id) : nameOf({ user: id, name: names[id] }))
+  const called = (id: string): string => nameById(id, names[id])
   const lists = [now.approvers, ...(now.also ?? [])].map((list) => list.map(called).join(", ") || "nobody")
   const who = now.selfApproval === "confirm" ? [] : [`Who decides: ${lists.join("; and also one of: ")}`]
+  const { escalate } = ask.rule
+  const later = escalate ? [`Who decides as well after that: ${escalate.to.map(called).join(", ")}`] : []
   const since =
     ask.escalated === undefined
       ? []
       : [`More people were brought in at ${utc(ask.escalated)}: ${decidersOf(ask).map(called).join(", ")}`]
-  return [...who, ...since, ...ruleLines(now)].map((line) => `\n• ${clip(visible(line), 1500)}`)
+  return [...who, ...since, ...ruleLines(now), ...(ask.escalated === undefined ? later : [])].map(
+    (line) => `\n• ${clip(visible(line), 1500)}`,
+  )
 }
 
 function votes(ask: Ask): Rich {
