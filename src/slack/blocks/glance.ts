@@ -23,7 +23,7 @@ export function doubtful(view: CardView): KnownBlock[] {
         code(clip(oneLine(ask.tool), 100)),
         " was started",
         ...since,
-        `, in the run of ${nameOf(run.requester)}, and whoever ran it stopped before its result arrived. It may have run wholly, in part or not at all. Check whether it took effect, then press what is true; it will not run again by itself.`,
+        `, in the run of ${nameOf(run.requester)}, and the process that ran it stopped before its result arrived. It may have run wholly, in part or not at all. Check whether it took effect, then press what is true; it will not run again by itself.`,
       ),
       list([
         [bold("It was done"), words(": it is not run again, and the agent is told that it was done.")],
@@ -53,7 +53,7 @@ export function signingIn({ run, ask, request }: CardView): KnownBlock[] {
       section(
         bold("Sign in at "),
         code(clip(oneLine(host), 300)),
-        `. The address is shown to ${nameOf(run.requester)} alone, by Open sign-in. Opening it answers nothing; whether it was done is checked by the tool.`,
+        `. The address is shown to ${nameOf(run.requester)} alone, by Open sign-in. Opening it answers nothing: press “I have done it” afterwards, and the tool looks whether it is so.`,
         ...odd,
       ),
     ),
