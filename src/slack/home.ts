@@ -50,10 +50,11 @@ export async function homeOf(front: Front, person: Person, pages: Pages, said?: 
   }
   const items = await Promise.all(shown.decided.items.map((one) => decidedItem(front, one)))
   const cards = shown.waiting.items.map(({ loaded: { run }, ask }) => cardAt(run, ask))
-  const roots = [...shown.mine.items, ...shown.grants.items.map(({ loaded }) => loaded)].map(({ run }) => rootOf(run))
+  const roots = shown.mine.items.map(({ run }) => rootOf(run))
   const links = await linksTo(front, [
     ...cards,
     ...roots,
+    ...shown.grants.items.map(({ loaded: { run }, grant }) => cardAt(run, { id: grant.ask })),
     ...items.map(({ run, ask }) => (ask ? cardAt(run, ask) : rootOf(run))),
   ])
   const linked = <T extends Listed>(one: T): T => ({
@@ -69,7 +70,9 @@ export async function homeOf(front: Front, person: Person, pages: Pages, said?: 
     decided: { ...shown.decided, items: items.map(linked) },
     grants: {
       ...shown.grants,
-      items: shown.grants.items.map(({ loaded: { run }, grant }): ListedGrant => linked({ run, grant })),
+      items: shown.grants.items.map(({ loaded: { run }, grant }): ListedGrant => {
+        return { run, grant, link: links.get(keyOf(cardAt(run, { id: grant.ask }))) }
+      }),
     },
     said,
     caution: concern.unsure ? UNSURE : undefined,

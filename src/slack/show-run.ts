@@ -3,7 +3,7 @@
  */
 import type { Person } from "../core/fact.ts"
 import { grantsInForce } from "../core/grant.ts"
-import { openAsks } from "../core/run.ts"
+import { openAsks, type Run } from "../core/run.ts"
 import type { Loaded } from "../store/store.ts"
 import type { Message } from "./blocks/limits.ts"
 import { cautioned, choices, grantsList, list, shownRun, type Listed, type ListedGrant } from "./blocks/lists.ts"
@@ -74,9 +74,10 @@ export const grantChoices = async (front: Front, found: readonly InForce[]): Pro
   grantsList(await linked(front, found), front.command)
 
 async function linked(front: Front, found: readonly InForce[]): Promise<ListedGrant[]> {
-  const links = await linksTo(
-    front,
-    found.slice(0, SHOWN).map(({ loaded: { run } }) => ({ run, slot: "root" })),
-  )
-  return found.map(({ loaded: { run }, grant }) => ({ run, grant, link: links.get(keyOf({ run, slot: "root" })) }))
+  const cardOf = ({ loaded: { run }, grant }: InForce): { run: Run; slot: string } => ({
+    run,
+    slot: `card:${grant.ask}`,
+  })
+  const links = await linksTo(front, found.slice(0, SHOWN).map(cardOf))
+  return found.map((one) => ({ run: one.loaded.run, grant: one.grant, link: links.get(keyOf(cardOf(one))) }))
 }

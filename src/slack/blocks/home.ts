@@ -247,7 +247,7 @@ function grantBlocks({ run, grant, link }: ListedGrant, index: number): KnownBlo
     },
   })
   return [
-    rich(section(...grantWords(run, grant), ...linkTo(link, "open the thread"))),
+    rich(section(...grantWords(run, grant), ...linkTo(link, "open its card"))),
     actions(`grant-${index}`, [revoke]),
   ]
 }

@@ -211,6 +211,7 @@ export function mentions(ids: readonly string[]): Inline {
   return rest > 0 ? [...named, ` and ${rest} more`] : named
 }
 
+/** Its link leads to the card on which it was given, which names the values that count. */
 export interface ListedGrant extends Listed {
   grant: Grant
 }
@@ -219,7 +220,7 @@ export interface ListedGrant extends Listed {
 export function grantsList(grants: readonly ListedGrant[], command: string): Message {
   const text = grants.length === 0 ? "No grants in force" : `${count(grants.length, "grant")} in force`
   const { shown, rest } = fill(
-    grants.map(({ run, grant, link }) => section(...grantWords(run, grant), ...linkTo(link, "open the thread"), "\n")),
+    grants.map(({ run, grant, link }) => section(...grantWords(run, grant), ...linkTo(link, "open its card"), "\n")),
     10_000,
   )
   const none = section("There is no grant in force that you could take back.")
