@@ -420,7 +420,7 @@ describe("what ends a run", () => {
             asked.open(id)
             return late.opened
           },
-          ...(how === "timeout" ? { timeoutMs: 150 } : {}),
+          ...(how === "timeout" ? { timeoutMs: 1500 } : {}),
         },
       })
       const running = client.run("go", { toolkit, signal: stop.signal })
