@@ -22,9 +22,10 @@ local rev, at = string.match(head or '0', '^(%d+) ?%S* ?(%d*)')
 if tonumber(rev) ~= tonumber(ARGV[2]) then return 'moved' end
 if head then
   if redis.call('ZSCORE', KEYS[5], id) or redis.call('ZSCORE', KEYS[6], id) then return busy() end
-  -- The outbox is in the order of time: when its first entry is younger than the run's last, none is of this run.
+  -- The outbox is in the order of time: when its first entry is younger than the run's last, none is of this run. An entry
+  -- is stamped when it is added, which on a busy server is later than the commit's own time.
   local oldest = ARGV[3] == '1' and redis.call('XRANGE', KEYS[7], '-', '+', 'COUNT', 1)[1]
-  if oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(at) then return busy() end
+  if oldest and tonumber(string.match(oldest[1], '^%d+')) <= tonumber(at) + 1000 then return busy() end
 end
 redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
 redis.call('ZREM', KEYS[4], id)
