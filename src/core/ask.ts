@@ -81,6 +81,14 @@ export function expire(run: Run, now: number): Step | undefined {
   return step(next, now, entries, { texts, show: "cards" })
 }
 
+/** What a person attempts, on what is left of the run once everything overdue has expired. */
+export function expiredFirst<O>(run: Run, now: number, attempt: (run: Run) => Tried<O>): Tried<O> {
+  const late = expire(run, now)
+  const { step, outcome } = attempt(late?.run ?? run)
+  const all = merge(late, step)
+  return all ? { step: all, outcome } : { outcome }
+}
+
 /**
  * Answers an ask for a host that holds the run itself and asks its people in its own way: there is no rule to judge by,
  * and the Answer is stored as it came. Undefined when nothing waits for it (any more).

@@ -2,10 +2,10 @@
  * How the args of a call that is asked about are changed by people: a new version of the ask, for which nobody has voted
  * yet. Pure; whether the new args fit the tool, and which rule they fall under, is told.
  */
-import { expire, type Tried } from "./ask.ts"
+import { about, expiredFirst, type Tried } from "./ask.ts"
 import type { Entry, Via } from "./fact.ts"
 import { mayEdit, samePerson, type Denial, type Rule, type Who } from "./policy.ts"
-import { argsField, askOf, callOf, merge, ruleOf, step, withAsk, withCall } from "./run.ts"
+import { argsOf, askOf, callOf, ruleOf, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Run, Step } from "./run.ts"
 import { stricter, type Decision } from "./rules.ts"
 import type { Request } from "./suspension.ts"
@@ -42,10 +42,7 @@ export type EditOutcome =
 
 /** Changes the args, if the person may. What is overdue is expired before anything else is looked at. */
 export function edit(run: Run, tried: Editing, now: number): Tried<EditOutcome> {
-  const late = expire(run, now)
-  const { step, outcome } = editOpen(late?.run ?? run, tried, now)
-  const all = merge(late, step)
-  return all ? { step: all, outcome } : { outcome }
+  return expiredFirst(run, now, (left) => editOpen(left, tried, now))
 }
 
 function editOpen(run: Run, tried: Editing, now: number): Tried<EditOutcome> {
@@ -83,7 +80,7 @@ function refusal(run: Run, tried: Editing, ask: Ask, outcome: EditOutcome, now: 
   const { via, who, version, cause } = tried
   const why = outcome.kind === "denied" ? outcome.why : outcome.kind
   const entry: Entry = {
-    ...aboutOf(ask),
+    ...about(ask),
     what: "refused",
     via,
     by: who.person,
@@ -93,14 +90,6 @@ function refusal(run: Run, tried: Editing, ask: Ask, outcome: EditOutcome, now: 
   }
   return step(run, now, [entry], { show: "" })
 }
-
-const aboutOf = (ask: Ask): Pick<Entry, "ask" | "call" | "tool" | "args" | "version"> => ({
-  ask: ask.id,
-  call: ask.call,
-  tool: ask.tool,
-  args: ask.digest,
-  version: ask.version,
-})
 
 /** The next version: under the old rule and the new one, without votes, and with no more time than before. */
 function changed(run: Run, tried: Editing, ask: Ask, now: number): Step {
@@ -117,13 +106,17 @@ function changed(run: Run, tried: Editing, ask: Ask, now: number): Step {
     editors: [...(ask.editors ?? []).filter((one) => !samePerson(one, who.person)), who.person],
   }
   const call = callOf(run, ask.call)
-  const about = { ...aboutOf(next), outcome: `was ${ask.digest}` }
   const asked = call ? withCall(withAsk(run, next), { ...call, digest, edit: next.edit ?? 1 }) : withAsk(run, next)
-  return step(asked, now, [{ what: "edited", via, by: who.person, ...about, cause }], {
-    texts: {
-      [argsField({ id: ask.call, edit: next.edit ?? 1 })]: tried.args,
-      [`req:${ask.id}`]: JSON.stringify({ ...request, id: ask.id }),
+  return step(
+    asked,
+    now,
+    [{ what: "edited", via, by: who.person, ...about(next), outcome: `was ${ask.digest}`, cause }],
+    {
+      texts: {
+        [argsOf(next)]: tried.args,
+        [`req:${ask.id}`]: JSON.stringify({ ...request, id: ask.id }),
+      },
+      show: "cards",
     },
-    show: "cards",
-  })
+  )
 }

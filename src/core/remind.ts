@@ -2,7 +2,7 @@
  * What an open ask does while nobody answers: it reminds those who may decide, and after a while more people may.
  * Pure; how anybody is reminded is not known here.
  */
-import { expire } from "./ask.ts"
+import { about, expire } from "./ask.ts"
 import type { Entry } from "./fact.ts"
 import { askOf, merge, nextFor, openAsks, step, withAsk } from "./run.ts"
 import type { Ask, Run, Step } from "./run.ts"
@@ -25,17 +25,10 @@ function reminded(run: Run, ask: Ask, now: number): Step {
   const count = remind.filter((after) => ask.at + after <= now).length
   const isDue = count > (ask.reminded ?? 0)
   const escalates = escalate !== undefined && ask.escalated === undefined && ask.at + escalate.after <= now
-  const about = {
-    via: "timer",
-    ask: ask.id,
-    call: ask.call,
-    tool: ask.tool,
-    args: ask.digest,
-    version: ask.version,
-  } as const
+  const entry = { via: "timer", ...about(ask) } as const
   const entries: Entry[] = [
-    ...(isDue ? [{ what: "reminded", ...about, outcome: `${count} of ${remind.length}` } as const] : []),
-    ...(escalates ? [{ what: "escalated", ...about, outcome: escalate.to.join(", ") } as const] : []),
+    ...(isDue ? [{ what: "reminded", ...entry, outcome: `${count} of ${remind.length}` } as const] : []),
+    ...(escalates ? [{ what: "escalated", ...entry, outcome: escalate.to.join(", ") } as const] : []),
   ]
   const next: Ask = { ...ask, ...(isDue ? { reminded: count } : {}), ...(escalates ? { escalated: now } : {}) }
   return step(withAsk(run, next), now, entries, { show: "cards" })

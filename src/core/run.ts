@@ -301,8 +301,11 @@ export function merge(first: Step | undefined, second: Step | undefined): Step |
 }
 
 /** The name of the text that holds a call's args: each change of them is a text of its own. */
-export const argsField = (call: Pick<Call, "id" | "edit">): string =>
-  call.edit === undefined ? `args:${call.id}` : `args:${call.id}:${call.edit}`
+export const argsField = ({ id, edit = 0 }: { id: string; edit?: number | undefined }): string =>
+  edit === 0 ? `args:${id}` : `args:${id}:${edit}`
+
+/** The name of the text that holds the args that an ask is about. */
+export const argsOf = ({ call, edit }: Ask): string => argsField({ id: call, edit })
 
 /** How many people's last words are kept. */
 const LATELY = 20

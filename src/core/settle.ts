@@ -2,7 +2,7 @@
  * Answering an ask: whether the person may, whether enough people have said yes, and what is recorded of it.
  * Pure: clock, ids and what is known of people come in; what a refusal is called in words is not known here.
  */
-import { about, answerText, expire, settled, utc, type Tried } from "./ask.ts"
+import { about, answerText, expiredFirst, settled, utc, type Tried } from "./ask.ts"
 import type { Entry, Via } from "./fact.ts"
 import { isGrantable } from "./grant.ts"
 import { editorsVote, mayDecide, samePerson, type Denial, type Who } from "./policy.ts"
@@ -117,10 +117,7 @@ interface Told {
  * one were refused without a fact of their own.
  */
 export function settle(run: Run, tried: Attempted, now: number, options: Told = {}): Tried<Outcome> {
-  const late = expire(run, now)
-  const { step, outcome } = settleOpen(late?.run ?? run, tried, now, options)
-  const all = merge(late, step)
-  return all ? { step: all, outcome } : { outcome }
+  return expiredFirst(run, now, (left) => settleOpen(left, tried, now, options))
 }
 
 function settleOpen(run: Run, tried: Attempted, now: number, { archived, repeats = 0 }: Told): Tried<Outcome> {

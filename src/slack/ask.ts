@@ -5,7 +5,7 @@ import { validateAnswerData } from "../core/answer-schema.ts"
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
 import { mayDecide, maySee, type Who } from "../core/policy.ts"
-import { argsField, askOf, decidersOf, ruleOf, type Ask, type Run } from "../core/run.ts"
+import { argsOf, askOf, decidersOf, ruleOf, type Ask, type Run } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import type { Loaded } from "../store/store.ts"
 import type { Ref } from "./blocks/intent.ts"
@@ -51,10 +51,6 @@ export async function maySeeAsk({ people, lists }: Front, run: Run, ask: Ask, pe
   const deciders = [...new Set([...lists.approvers, ...lists.admins, ...decidersOf(ask)])]
   return maySee(deciders, run.requester, run.channel, await people.seer(person, deciders, run.channel))
 }
-
-/** The name of the text that holds the args that an ask is about. */
-export const argsOf = (ask: Ask): string =>
-  argsField({ id: ask.call, ...(ask.edit === undefined ? {} : { edit: ask.edit }) })
 
 /** The Request of the ask, and the args as they are now, as stored. Throws without them: nobody may be shown others. */
 export async function textsOf(

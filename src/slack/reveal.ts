@@ -1,6 +1,7 @@
 /**
  * Showing what is masked to one person who may see it, after the fact of it. Settles nothing.
  */
+import { about } from "../core/ask.ts"
 import type { Person } from "../core/fact.ts"
 import { mayDecide, type Denial, type Rule } from "../core/policy.ts"
 import { decidersOf, ruleOf, step } from "../core/run.ts"
@@ -35,11 +36,7 @@ export async function reveal(
   const entry = {
     via: "click" as const,
     by: who.person,
-    ask: ask.id,
-    call: ask.call,
-    tool: ask.tool,
-    args: ask.digest,
-    version: ask.version,
+    ...about(ask),
     cause,
   }
   const applied = await attempt<"shown" | "refused" | "gone">(front, loaded.run.id, {

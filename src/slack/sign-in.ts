@@ -3,6 +3,7 @@
  * that the configuration or the tool's author names. Opening it answers nothing.
  */
 import type { ModalView } from "@slack/types"
+import { about } from "../core/ask.ts"
 import type { Person } from "../core/fact.ts"
 import { samePerson, type Denial, type Who } from "../core/policy.ts"
 import { step, type Ask, type Run } from "../core/run.ts"
@@ -65,11 +66,7 @@ function entryOf(ask: Ask, who: Who, why: Denial | undefined, cause: string) {
     what: why === undefined ? ("revealed" as const) : ("refused" as const),
     via: "click" as const,
     by: who.person,
-    ask: ask.id,
-    call: ask.call,
-    tool: ask.tool,
-    args: ask.digest,
-    version: ask.version,
+    ...about(ask),
     outcome,
     cause,
   }

@@ -52,6 +52,4 @@ async function asksOf({ store }: Front, run: Run, ids: readonly string[]): Promi
 
 /** The names of the texts that hold the args of an ask, one for each time that people changed them. */
 const versionsOf = ({ call, edit = 0 }: Ask): string[] =>
-  Array.from({ length: edit + 1 }, (_, version) =>
-    argsField(version === 0 ? { id: call } : { id: call, edit: version }),
-  )
+  Array.from({ length: edit + 1 }, (_, version) => argsField({ id: call, edit: version }))

@@ -3,7 +3,7 @@
  * Pure; says what should stand, not what is missing of it.
  */
 import { isRecord } from "../../core/json.ts"
-import { argsField, ruleOf, type Ask, type Run } from "../../core/run.ts"
+import { argsField, argsOf, ruleOf, type Ask, type Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { argsMessages, card, minimal, type CardView } from "../blocks/card.ts"
 import { editFields } from "../blocks/fields/edit.ts"
@@ -33,8 +33,6 @@ function openAskIds(slots: Slots): Set<string> {
 /** Asks that stand beside the run because their turn is over: the first texts to load. */
 export const archivedTexts = (run: Run, slots: Slots): string[] =>
   [...openAskIds(slots)].filter((id) => !run.asks.some((ask) => ask.id === id)).map((id) => `ask:${id}`)
-
-const argsOf = (ask: Ask): string => argsField({ id: ask.call, ...(ask.edit === undefined ? {} : { edit: ask.edit }) })
 
 /** What else must be loaded to render the cards. */
 export const cardTexts = (shown: readonly Shown[]): string[] =>
