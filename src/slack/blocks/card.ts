@@ -13,7 +13,7 @@ import { changes, doubtful, reasonOf, risk, signingIn } from "./glance.ts"
 import { deciders, facts, granted, standing } from "./standing.ts"
 import { headline, outcome } from "./outcome.ts"
 import { bold, code, exactly, header, quote, rich, section, short, until, words, type Rich } from "./rich.ts"
-import { clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+import { clip, count, escape, oneLine, toolName, visible, visibleJson } from "./text.ts"
 import { shownArgs } from "../../core/mask.ts"
 
 export interface CardView {
@@ -79,7 +79,7 @@ const TOGETHER = 3
 function inFull(part: Part, view: CardView): Message[] {
   const { pieces } = part
   const total = Math.ceil(pieces.length / TOGETHER)
-  const tool = clip(oneLine(view.ask.tool), 100)
+  const tool = toolName(view.ask.tool)
   return Array.from({ length: total }, (_, index) => {
     const title = `${part.title} of ${tool}, part ${index + 1} of ${total}`
     const follows = isAbove(view) ? "; the card with the question follows" : ""

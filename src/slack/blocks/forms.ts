@@ -7,7 +7,7 @@ import { isRecord } from "../../core/json.ts"
 import type { Need } from "../../core/policy.ts"
 import { carry, type Carried, type FormName, type VerdictName, type WindowName } from "./intent.ts"
 import { bold, code, rich, section } from "./rich.ts"
-import { chunks, clip, oneLine, visible } from "./text.ts"
+import { chunks, clip, oneLine, toolName, visible } from "./text.ts"
 
 const plain = (text: string): PlainTextElement => ({ type: "plain_text", text, emoji: false })
 
@@ -108,7 +108,7 @@ export function reasonForm(
       rich(
         section(
           `${doing} `,
-          bold(clip(oneLine(about.tool), 100)),
+          bold(toolName(about.tool)),
           " with ",
           code(clip(about.args, 400)),
           ". Fingerprint ",
@@ -177,7 +177,7 @@ export function editForm(
       rich(
         section(
           "These are the arguments of ",
-          bold(clip(oneLine(tool), 100)),
+          bold(toolName(tool)),
           ". Fingerprint ",
           code(fingerprint),
           `.\nSaving approves nothing: the card shows the change, whoever agreed already has to agree anew, and ${editor}.`,

@@ -3,12 +3,11 @@
  * people changed, and why it was settled. Pure; foreign words stay text.
  */
 import type { KnownBlock, RichTextElement } from "@slack/types"
-import { mask } from "../../core/mask.ts"
 import { ruleOf, type Call } from "../../core/run.ts"
 import type { CardView } from "./card.ts"
 import { differences } from "./difference.ts"
 import { bold, code, instant, nameOf, quote, rich, section, words, type Rich } from "./rich.ts"
-import { cautions, clip, count, oneLine, visible } from "./text.ts"
+import { cautions, clip, count, oneLine, safe, toolName, visible } from "./text.ts"
 
 /** What an open doubt is about, and what each answer to it will do. */
 export function doubtful(view: CardView): KnownBlock[] {
@@ -20,7 +19,7 @@ export function doubtful(view: CardView): KnownBlock[] {
   return [
     rich(
       section(
-        code(clip(oneLine(ask.tool), 100)),
+        code(toolName(ask.tool)),
         " was started",
         ...since,
         `, in the run of ${nameOf(run.requester)}, and the process that ran it stopped before its result arrived. It may have run wholly, in part or not at all. Check whether it took effect, then press what is true; it will not run again by itself.`,
@@ -85,7 +84,7 @@ export function reasonOf({ ask, note }: CardView): Rich[] {
   if (note === undefined || note.trim() === "") return []
   const { by } = ask.settled ?? {}
   const whose = by ? `, in the words of ${nameOf(by)}:` : ":"
-  return [section(bold("Reason"), whose), quote(clip(visible(mask(note).text).trim(), 900))]
+  return [section(bold("Reason"), whose), quote(clip(safe(note).trim(), 900))]
 }
 
 /** What people changed of what the agent wanted. */

@@ -27,7 +27,7 @@ import {
   until,
   words,
 } from "./rich.ts"
-import { clip, cost, count, oneLine, visible } from "./text.ts"
+import { clip, cost, count, oneLine, toolName, visible } from "./text.ts"
 
 /** The lists of the home, as its pages name them. */
 export const LISTS = ["waiting", "mine", "decided", "grants"] as const
@@ -219,7 +219,7 @@ function pressable(view: CardView, parts: readonly Part[], blocked: boolean, ind
 
 function decidedEntry({ run, ask, at, link }: DecidedItem): ReturnType<typeof section> {
   return section(
-    bold(ask ? `${verdictWords(ask)}: ${clip(oneLine(ask.tool), 100)}` : "Decided"),
+    bold(ask ? `${verdictWords(ask)}: ${toolName(ask.tool)}` : "Decided"),
     `, for ${nameOf(run.requester)}: ${titleOf(run)}\n`,
     instant(at),
     ...linkTo(link, ask ? "open the card" : "open the thread"),

@@ -5,13 +5,12 @@
  */
 import type { RichTextElement } from "@slack/types"
 import { grantRef } from "../../core/grant.ts"
-import { mask } from "../../core/mask.ts"
 import { decidersOf, ruleOf, type Ask, type Grant, type Run } from "../../core/run.ts"
 import { guarded, type Message } from "./limits.ts"
 import { state } from "./messages.ts"
 import { verdict } from "./outcome.ts"
 import { bold, code, header, instant, mention, nameOf, quote, rich, section, until, words, type Rich } from "./rich.ts"
-import { clip, cost, count, escape, oneLine, visible } from "./text.ts"
+import { clip, cost, count, escape, oneLine, safe, toolName } from "./text.ts"
 
 /** A run of a list. */
 export interface Listed {
@@ -24,7 +23,6 @@ export interface Listed {
 
 export type Inline = (string | RichTextElement | RichTextElement[])[]
 
-const safe = (text: string): string => visible(mask(text).text)
 export const titleOf = ({ title }: Pick<Run, "title">, max = 120): string =>
   clip(oneLine(safe(title)), max) || "(no words)"
 
@@ -102,7 +100,7 @@ const SORTS: Record<string, string> = { input: "question of ", question: "questi
 
 /** A few words for what is asked. */
 export function askTitle(ask: Ask): string {
-  const tool = clip(oneLine(ask.tool), 100)
+  const tool = toolName(ask.tool)
   if (ask.from === "doubt") return `unknown outcome of ${tool}`
   return `${SORTS[ask.kind] ?? ""}${tool}`
 }
@@ -239,7 +237,7 @@ export function grantWords(run: Run, grant: Grant): Inline {
   const same = grant.rule.grant?.same
   const like = same ? `with the same ${clip(oneLine(same.join(", ")), 200)}` : "with the same arguments"
   return [
-    bold(clip(oneLine(grant.tool), 100)),
+    bold(toolName(grant.tool)),
     ` runs unasked ${like}, until `,
     instant(grant.until),
     `\nGiven by ${nameOf(grant.by)} in “${titleOf(run)}”\n`,

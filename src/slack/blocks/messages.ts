@@ -3,7 +3,6 @@
  * a mention, a button or a link that hides its address.
  */
 import type { KnownBlock } from "@slack/types"
-import { mask } from "../../core/mask.ts"
 import type { Run } from "../../core/run.ts"
 import { openAsks } from "../../core/run.ts"
 import { PRESS } from "./intent.ts"
@@ -24,9 +23,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { clip, cost, escape, oneLine, visible } from "./text.ts"
-
-const safe = (text: string): string => visible(mask(text).text)
+import { clip, cost, escape, oneLine, safe } from "./text.ts"
 
 /** The run's message, under which its thread stands. `prompt` is what was asked for, whole; `paused`: nothing may start now. */
 export function root(run: Run, { prompt, paused = false }: { prompt: string; paused?: boolean }): Message {

@@ -4,7 +4,7 @@
  */
 import type { RichTextElement } from "@slack/types"
 import { grantRef } from "../../core/grant.ts"
-import { mask, shownArgs } from "../../core/mask.ts"
+import { shownArgs } from "../../core/mask.ts"
 import type { Person } from "../../core/fact.ts"
 import type { Principal } from "../../core/policy.ts"
 import type { Ask, Call, Grant, Run } from "../../core/run.ts"
@@ -23,7 +23,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { clip, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+import { clip, count, escape, oneLine, safe, toolName, visibleJson } from "./text.ts"
 
 export type Names = Readonly<Record<string, string>>
 
@@ -37,9 +37,8 @@ export interface To {
 /** The most asks that are named one by one. */
 const MANY = 10
 
-const toolOf = ({ tool }: Pick<Ask, "tool">): string => clip(oneLine(tool), 100)
 const listed = (tools: readonly string[]): string => clip(tools.join(", "), 300)
-const toolsOf = (asks: readonly Ask[]): string => listed([...new Set(asks.map(toolOf))])
+const toolsOf = (asks: readonly Ask[]): string => listed([...new Set(asks.map(({ tool }) => toolName(tool)))])
 
 /** `@a, @b: `, or nothing where nobody is called. */
 function called({ pinged, named = [], names = {} }: To): RichTextElement[] {
@@ -70,7 +69,7 @@ function waiting(ask: Ask): RichTextElement[] {
   const votes = ask.votes?.length ?? 0
   const voted = quorum > 1 ? words(`, ${votes} of ${quorum} have approved`) : []
   return [
-    ...bold(toolOf(ask)),
+    ...bold(toolName(ask.tool)),
     ...words(", asked for "),
     ...instant(ask.at),
     ...voted,
@@ -99,7 +98,7 @@ export function calledIn(asks: readonly Ask[], to: To): Message {
 
 /** A call whose args somebody changed while people were asked about it. */
 export function changedCall(ask: Ask, by: Pick<Person, "user" | "name">, to: To): Message {
-  const tool = toolOf(ask)
+  const tool = toolName(ask.tool)
   return message(
     `${tool} was changed since you were asked. Please look at its card again.`,
     section(
@@ -115,7 +114,7 @@ export function ranUnasked(
   run: Run,
   { call, args, grant, command }: { call: Pick<Call, "id" | "tool">; args: string; grant: Grant; command: string },
 ): Message {
-  const tool = toolOf(call)
+  const tool = toolName(call.tool)
   const shown = clip(visibleJson(shownArgs(args, grant.rule.mask).text), 600)
   return message(
     `${tool} ran unasked, under a grant by ${nameOf(grant.by)}.`,
@@ -163,12 +162,12 @@ function refusal(ask: Ask): RichTextElement[] {
   const { by } = ask.settled ?? {}
   const who = by ? nameOf(by) : "Somebody"
   return ask.from === "doubt"
-    ? [...words(`${who} says that `), ...bold(toolOf(ask)), ...words(" failed.")]
-    : [...words(`${who} declined `), ...bold(toolOf(ask)), ...words(".")]
+    ? [...words(`${who} says that `), ...bold(toolName(ask.tool)), ...words(" failed.")]
+    : [...words(`${who} declined `), ...bold(toolName(ask.tool)), ...words(".")]
 }
 
 const noteOf = (note: string | undefined): Rich[] =>
-  note === undefined || note.trim() === "" ? [] : [quote(clip(visible(mask(note).text).trim(), 500))]
+  note === undefined || note.trim() === "" ? [] : [quote(clip(safe(note).trim(), 500))]
 
 /** A place where the cards of `asks` should stand and can't; `error` is Slack's word for why. */
 export function unplaced(place: Principal, error: string, asks: readonly Ask[], to: To): Message {

@@ -4,11 +4,11 @@ import type { Person } from "../../core/fact.ts"
 import type { Ask, Settled } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { bold, instant, nameOf, words } from "./rich.ts"
-import { clip, oneLine } from "./text.ts"
+import { toolName } from "./text.ts"
 
 /** The card's title: what is asked or, once it is settled, what was said. At most 140 characters. */
 export function headline(ask: Ask, request: Pick<Request, "kind">): string {
-  const tool = clip(oneLine(ask.tool), 100)
+  const tool = toolName(ask.tool)
   if (ask.settled) return `${verdict(ask, ask.settled)}: ${tool}`
   if (ask.from === "doubt") return `Unknown outcome: ${tool}`
   if (ask.from === "guard") return `The agent wants to run ${tool}`

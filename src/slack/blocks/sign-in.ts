@@ -7,7 +7,7 @@ import { windowOf } from "./forms.ts"
 import { PRESS } from "./intent.ts"
 import { LIMITS } from "./limits.ts"
 import { bold, code, exactly, rich, section } from "./rich.ts"
-import { cautions, clip, oneLine, visible } from "./text.ts"
+import { cautions, clip, oneLine, toolName, visible } from "./text.ts"
 
 /** An address that may be shown. */
 export interface Place {
@@ -65,7 +65,7 @@ export function signInView(tool: string, { href, host, warnings }: Place): Modal
   return windowOf("sign-in", [
     rich(
       section(
-        code(clip(oneLine(tool), 100)),
+        code(toolName(tool)),
         " needs you to sign in at ",
         bold(host),
         ". Only you are shown this address; don't pass it on.",

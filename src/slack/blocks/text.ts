@@ -2,7 +2,7 @@
  * Foreign text on its way to a screen: nothing in it may hide, pose as something else or be cut without a word.
  * Knows Unicode and Slack's escaping; builds no blocks.
  */
-import { MASKED } from "../../core/mask.ts"
+import { mask, MASKED } from "../../core/mask.ts"
 
 /** `&`, `<` and `>` as Slack's entities: for mrkdwn and fallback texts, never for plain_text or rich_text. */
 export const escape = (text: string): string =>
@@ -137,6 +137,12 @@ export function clip(text: string, max: number): string {
   const missing = rest.reduce((sum, piece) => sum + Array.from(piece).length, 0)
   return `${first.trimEnd()} … (${count(missing, "more character")})`
 }
+
+/** Foreign text for a screen: without the secrets that are seen in it, and with nothing in it hidden. */
+export const safe = (text: string): string => visible(mask(text).text)
+
+/** A tool's name on one line of a message: whoever wrote the tool could have written anything. */
+export const toolName = (tool: string): string => clip(oneLine(tool), 100)
 
 /** `1 value`, `2,048 values` */
 export const count = (n: number, noun: string): string => `${n.toLocaleString("en-US")} ${noun}${n === 1 ? "" : "s"}`

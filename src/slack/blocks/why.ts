@@ -3,14 +3,14 @@
  * agent was told. Says what is recorded and nothing else.
  */
 import type { Fact, What } from "../../core/fact.ts"
-import { mask, shownArgs } from "../../core/mask.ts"
+import { shownArgs } from "../../core/mask.ts"
 import { principalsOf, type Rule } from "../../core/policy.ts"
 import type { Ask, Run } from "../../core/run.ts"
 import { utc } from "../../core/ask.ts"
 import type { Message } from "./limits.ts"
 import { askTitle, linkTo, mentions, titleOf, type Inline } from "./lists.ts"
 import { bold, code, nameOf, rich, section, type Rich } from "./rich.ts"
-import { clip, cost, count, escape, oneLine, visible, visibleJson } from "./text.ts"
+import { clip, cost, count, escape, oneLine, safe, visibleJson } from "./text.ts"
 
 export interface Why {
   run: Run
@@ -74,7 +74,7 @@ function line(view: Why, fact: Fact): Rich {
 
 function noted({ what, note }: Fact): Inline {
   if (note === undefined || note.trim() === "") return []
-  const said = clip(oneLine(visible(mask(note).text)), 300)
+  const said = clip(oneLine(safe(note)), 300)
   return [what === "expired" || what === "finished" ? `: ${said}` : `, saying “${said}”`]
 }
 

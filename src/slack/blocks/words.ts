@@ -11,7 +11,7 @@ import type { Outcome } from "../../core/settle.ts"
 import type { Message } from "./limits.ts"
 import { verdict } from "./outcome.ts"
 import { nameOf, rich, section } from "./rich.ts"
-import { chunks, clip, count, escape, oneLine, visible } from "./text.ts"
+import { chunks, clip, count, escape, oneLine, toolName, visible } from "./text.ts"
 
 /** What is said to one person, after what they did. */
 export type Said =
@@ -124,8 +124,8 @@ const DECISION: { [K in Outcome["kind"]]: (outcome: DecisionOf<K>) => string } =
   changed: () =>
     "Not recorded: the request has changed since you saw it. Please read the card again and decide on what it says now.",
   denied: ({ why }) => `Not recorded. ${denied(why, "decide this")}`,
-  voted: ({ ask, missing }) => `Recorded: your yes to ${toolOf(ask)}. ${stillMissing(missing)}`,
-  "voted before": ({ ask, missing }) => `You have approved ${toolOf(ask)} already. ${stillMissing(missing)}`,
+  voted: ({ ask, missing }) => `Recorded: your yes to ${toolName(ask.tool)}. ${stillMissing(missing)}`,
+  "voted before": ({ ask, missing }) => `You have approved ${toolName(ask.tool)} already. ${stillMissing(missing)}`,
   paused: () =>
     "Not recorded: Countersign is paused, so nothing can be approved. The card still waits, and its deadline goes on.",
   "choice missing": () => "Not recorded: please say whether it was done or is to run again.",
@@ -140,7 +140,7 @@ const decision = (outcome: Outcome): string => (DECISION[outcome.kind] as (outco
 function edited(outcome: EditOutcome): string {
   switch (outcome.kind) {
     case "edited":
-      return `Changed: ${toolOf(outcome.ask)} is now version ${outcome.ask.version}. The card shows the difference, and waits for a decision about it.`
+      return `Changed: ${toolName(outcome.ask.tool)} is now version ${outcome.ask.version}. The card shows the difference, and waits for a decision about it.`
     case "unchanged":
       return "Nothing was changed: the arguments are the same as before."
     case "changed":
@@ -163,9 +163,8 @@ function edited(outcome: EditOutcome): string {
 const stillMissing = (missing: number): string =>
   missing === 1 ? "One more person must approve it." : `${missing} more people must approve it.`
 
-const toolOf = (ask: Ask): string => clip(oneLine(ask.tool), 100)
 const verdictOf = (ask: Ask): string =>
-  ask.settled ? `${verdict(ask, ask.settled).toLowerCase()}, ${toolOf(ask)}` : toolOf(ask)
+  ask.settled ? `${verdict(ask, ask.settled).toLowerCase()}, ${toolName(ask.tool)}` : toolName(ask.tool)
 
 function already(ask: Ask): string {
   const { settled } = ask
@@ -175,8 +174,8 @@ function already(ask: Ask): string {
     const expired = `expired at ${utc(ask.expiresAt)}`
     const what =
       ask.from === "doubt"
-        ? `the question about ${toolOf(ask)} ${expired}, and the call counts as failed`
-        : `${toolOf(ask)} ${expired} and counts as declined`
+        ? `the question about ${toolName(ask.tool)} ${expired}, and the call counts as failed`
+        : `${toolName(ask.tool)} ${expired} and counts as declined`
     return `Too late: ${what}. If it is still needed, start a new run.`
   }
   const who = settled.by ? ` by ${nameOf(settled.by)}` : ""
@@ -199,7 +198,7 @@ function cancelling(outcome: CancelOutcome | { kind: "unknown" }): string {
 function revoking(outcome: RevokeOutcome, ref: string): string {
   switch (outcome.kind) {
     case "revoked":
-      return `Taken back: from now on the like of ${toolNamed(outcome.grant.tool)} is asked about again (${oneLine(ref)}).`
+      return `Taken back: from now on the like of ${toolName(outcome.grant.tool)} is asked about again (${oneLine(ref)}).`
     case "over": {
       const { revoked, until } = outcome.grant
       if (revoked) return `Nothing to take back: ${nameOf(revoked.by)} did so at ${utc(revoked.at)}.`
@@ -238,7 +237,6 @@ function resuming(outcome: PauseOutcome): string {
 }
 
 const NO_GRANT = "There is no such grant (any more)."
-const toolNamed = (tool: string): string => clip(oneLine(tool), 100)
 
 function denied(why: Denial, what: string): string {
   return DENIED[why](what)
