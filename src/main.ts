@@ -136,11 +136,7 @@ async function policyTest({ tool, args = "{}", user }: Given): Promise<void> {
 }
 
 async function pauseAll(pausing: boolean): Promise<void> {
-  const [{ readConfig }, { Store }, { BELIEVED }] = await Promise.all([
-    import("./config.ts"),
-    import("./store/store.ts"),
-    import("./store/pause.ts"),
-  ])
+  const [{ readConfig }, { Store }] = await Promise.all([import("./config.ts"), import("./store/store.ts")])
   const reading = readConfig(process.env)
   if (!reading.ok) {
     complain(`That can't be done: ${counted(reading.faults.length, "fault")}.${listed(reading.faults)}`)
@@ -150,13 +146,9 @@ async function pauseAll(pausing: boolean): Promise<void> {
   const { url, prefix, shards } = reading.config.redis
   const store = await Store.open({ url, prefix, shards, confirm: 0, outbox: false })
   try {
-    const isPaused = (await store.pause.read()) !== undefined
-    if (isPaused === pausing) return say(pausing ? "It is paused already." : "It is not paused.")
-    if (pausing) await store.pause.begin({ by: `the command line (${userInfo().username})`, at: await store.now() })
-    else await store.pause.end()
-    await store.pause.showAll()
-    // Until then a process may still begin something by what it knew before.
-    if (pausing) await new Promise((resolve) => setTimeout(resolve, BELIEVED))
+    const by = `the command line (${userInfo().username})`
+    const { done } = await store.pause.turn(pausing ? { by, at: await store.now() } : undefined)
+    if (!done) return say(pausing ? "It is paused already." : "It is not paused.")
   } finally {
     await store.close()
   }

@@ -1,10 +1,8 @@
 /**
  * Pausing everything, and going on, for an admin. What it says is true of all processes by then.
  */
-import { setTimeout as delay } from "node:timers/promises"
 import type { Person } from "../core/fact.ts"
 import { mayPause } from "../core/policy.ts"
-import { BELIEVED } from "../store/pause.ts"
 import type { Said } from "./blocks/words.ts"
 import { nameOf } from "./blocks/rich.ts"
 import { rightOf, type Front } from "./front.ts"
@@ -17,12 +15,7 @@ export async function pauseOrResume(front: Front, about: "pause" | "resume", per
     "a pause was asked for",
   )
   if (!right.ok) return { about, outcome: { kind: "denied", why: right.why } }
-  const before = await store.pause.read()
-  if ((before !== undefined) === (about === "pause")) return { about, outcome: { kind: "before", ...before } }
-  if (about === "resume") await store.pause.end()
-  else await store.pause.begin({ by: nameOf(who.person), at: await store.now() })
-  await store.pause.showAll()
-  // Until then another process may still begin something by what it knew before.
-  if (about === "pause") await delay(BELIEVED)
-  return { about, outcome: { kind: "done" } }
+  const to = about === "pause" ? { by: nameOf(who.person), at: await store.now() } : undefined
+  const { done, before } = await store.pause.turn(to)
+  return { about, outcome: done ? { kind: "done" } : { kind: "before", ...before } }
 }

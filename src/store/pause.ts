@@ -2,6 +2,7 @@
  * Whether Countersign is paused: one word for all processes, in every shard beside what it holds up. Knows neither who may
  * say it nor what it holds up.
  */
+import { setTimeout as delay } from "node:timers/promises"
 import { isRecord } from "../core/json.ts"
 import type { Connection } from "./connection.ts"
 import type { Shard } from "./keys.ts"
@@ -44,6 +45,21 @@ export class Pause {
     const { client } = this.#connection
     const texts = await Promise.all(this.#keys.map(({ pause }) => this.#connection.surely(() => client.get(pause))))
     return texts.map(pausedFrom).find((paused) => paused !== undefined)
+  }
+
+  /**
+   * Begins a pause, or (`to` undefined) ends it, and has everything shown anew. A begun pause is one for all processes when
+   * this resolves. When it is so already nothing is done; `before` is the pause that stood.
+   */
+  async turn(to: Paused | undefined): Promise<{ done: boolean; before: Paused | undefined }> {
+    const before = await this.read()
+    if ((before === undefined) === (to === undefined)) return { done: false, before }
+    if (to) await this.begin(to)
+    else await this.end()
+    await this.showAll()
+    // Until then a process may still begin something by what it knew before.
+    if (to) await delay(BELIEVED)
+    return { done: true, before }
   }
 
   /** Every process knows within a second, or takes it to be so. A pause that stands keeps who said it first. */
