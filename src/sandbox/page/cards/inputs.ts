@@ -75,6 +75,18 @@ function textInput(element: PlainTextInput, at: Situation): HTMLElement {
   const input =
     element.multiline === true ? el("textarea", { ...shared, rows: 4 }) : el("input", { ...shared, type: "text" })
   input.value = element.initial_value ?? ""
+  return writable(element, at, input, (text) =>
+    lengthProblem(text, element.min_length ?? 0, element.max_length ?? 3000),
+  )
+}
+
+/** A field of words. `wrong` says what is wrong with some; none at all are wrong only where they are needed. */
+function writable(
+  element: PlainTextInput | EmailInput | URLInput,
+  at: Situation,
+  input: HTMLInputElement | HTMLTextAreaElement,
+  wrong: (text: string) => string | undefined,
+): HTMLElement {
   return makeField(
     input,
     field(element, at, {
@@ -82,7 +94,7 @@ function textInput(element: PlainTextInput, at: Situation): HTMLElement {
       write: ({ value }) => void (input.value = value ?? ""),
       problem: () => {
         if (input.value.trim() === "") return at.optional ? undefined : missing
-        return lengthProblem(input.value, element.min_length ?? 0, element.max_length ?? 3000)
+        return wrong(input.value)
       },
     }),
   )
@@ -106,17 +118,7 @@ function addressInput(element: EmailInput | URLInput, at: Situation): HTMLElemen
   const input = el("input", { ...shared, type: "text", inputmode: kind, autocomplete: "off", spellcheck: "false" })
   input.value = element.initial_value ?? ""
   const { fits, says } = ADDRESSES[element.type]
-  return makeField(
-    input,
-    field(element, at, {
-      read: () => ({ type: element.type, value: input.value === "" ? null : input.value }),
-      write: ({ value }) => void (input.value = value ?? ""),
-      problem: () => {
-        if (input.value.trim() === "") return at.optional ? undefined : missing
-        return fits(input.value) ? undefined : says
-      },
-    }),
-  )
+  return writable(element, at, input, (text) => (fits(text) ? undefined : says))
 }
 
 function datepicker(element: Datepicker, at: Situation): HTMLElement {
