@@ -25,7 +25,7 @@ import { Store, type Loaded } from "./store/store.ts"
 import { callsOf, masksFor, policyGuard, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
-import { Watch } from "./work/watch.ts"
+import { KnownPause } from "./work/paused.ts"
 import { startWorker } from "./work/worker.ts"
 
 export interface BotOptions {
@@ -132,8 +132,8 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
     stops.push(() => audit.stop())
-    const watch = new Watch()
-    const worker = startWorker({ store, owner, agent, log, paused: () => watch.paused })
+    const pause = new KnownPause()
+    const worker = startWorker({ store, owner, agent, log, paused: () => pause.paused })
     stops.push((ms) => worker.stop(ms))
     let homes: (run: Run) => void = () => undefined
     committed = (id, step, at) => {
@@ -162,7 +162,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const stopPulse = startPulse(
       store,
       (seen, askedAt) => {
-        watch.saw(seen.paused !== undefined, askedAt)
+        pause.saw(seen.paused !== undefined, askedAt)
         if (seen.agenda !== undefined && seen.agenda <= seen.now) worker.wake()
         show.tick(seen)
         audit.tick(seen)

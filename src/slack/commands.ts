@@ -1,6 +1,7 @@
 /**
- * The slash command: start a run, or look at what there is, or end it. What it answers within Slack's three seconds claims no more than is stored
- * by then; the rest follows by its response url. Knows no rule by which anything is allowed.
+ * The slash command: start a run, look at what there is, end it, or pause everything. What it answers within Slack's three
+ * seconds claims no more than is stored by then; the rest follows by its response url. Knows no rule by which anything is
+ * allowed.
  */
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"

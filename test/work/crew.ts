@@ -14,7 +14,7 @@ import { begin } from "../../src/core/turn.ts"
 import { runIdOf } from "../../src/store/keys.ts"
 import { Store, type Peek, type StoreOptions } from "../../src/store/store.ts"
 import { startPulse } from "../../src/work/pulse.ts"
-import { Watch } from "../../src/work/watch.ts"
+import { KnownPause } from "../../src/work/paused.ts"
 import { startWorker, type Worker } from "../../src/work/worker.ts"
 import type { ScriptedModel } from "../fakes/model.ts"
 import { startProxy } from "../fakes/proxy.ts"
@@ -212,11 +212,11 @@ async function join(prefix: string, how: Parameters<Crew["join"]>[0]): Promise<M
     ...how.agent,
   }
   const { leaseMs = 15_000, atOnce = 100 } = how
-  const watch = new Watch()
-  const worker = startWorker({ store, owner, agent, leaseMs, atOnce, log, paused: () => watch.paused })
+  const pause = new KnownPause()
+  const worker = startWorker({ store, owner, agent, leaseMs, atOnce, log, paused: () => pause.paused })
   holding.worker = worker
   const beat = ({ agenda, now, paused }: Peek, askedAt: number): void => {
-    watch.saw(paused !== undefined, askedAt)
+    pause.saw(paused !== undefined, askedAt)
     if (agenda !== undefined && agenda <= now) worker.wake()
   }
   const stopPulse = startPulse(store, beat, log, 50)
@@ -227,6 +227,6 @@ async function join(prefix: string, how: Parameters<Crew["join"]>[0]): Promise<M
     await worker.stop(1)
     await store.close()
   })
-  const isPaused = (): boolean => watch.paused
+  const isPaused = (): boolean => pause.paused
   return { owner, store, worker, steps, logged, isPaused, cutOff: (on) => proxy.refuse(on) }
 }

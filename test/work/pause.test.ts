@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { Guard } from "../../src/agent/agent.ts"
 import { markOf, revoke } from "../../src/core/grant.ts"
 import { policyGuard } from "../../src/work/guard.ts"
-import { Watch } from "../../src/work/watch.ts"
+import { KnownPause } from "../../src/work/paused.ts"
 import { scriptedModel } from "../fakes/model.ts"
 import { ADA, eventually, heldTool, quickTool, RULE, startCrew } from "./crew.ts"
 
@@ -108,16 +108,16 @@ describe("while Countersign is paused", () => {
 describe("what is known of a pause", () => {
   test("is believed for three seconds, and what is not known counts as one", () => {
     let now = 0
-    const watch = new Watch(() => now)
-    expect(watch.paused).toBe(true)
-    watch.saw(false, 0)
-    expect(watch.paused).toBe(false)
+    const pause = new KnownPause(() => now)
+    expect(pause.paused).toBe(true)
+    pause.saw(false, 0)
+    expect(pause.paused).toBe(false)
     now = 3000
-    expect(watch.paused).toBe(false)
+    expect(pause.paused).toBe(false)
     now = 3001
-    expect(watch.paused).toBe(true)
-    watch.saw(true, 3001)
-    expect(watch.paused).toBe(true)
+    expect(pause.paused).toBe(true)
+    pause.saw(true, 3001)
+    expect(pause.paused).toBe(true)
   })
 
   test("whoever paused first is the one who did", async () => {

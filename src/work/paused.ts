@@ -5,7 +5,7 @@
 
 import { BELIEVED } from "../store/pause.ts"
 
-export class Watch {
+export class KnownPause {
   #paused = false
   #seenAt = -Infinity
   readonly #now: () => number
