@@ -2,11 +2,14 @@ import { setTimeout as delay } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { stepped } from "../../src/agent/agent.ts"
 import { defineTool } from "../../src/agent/tool.ts"
+import { canonical, sha256 } from "../../src/core/digest.ts"
+import { edit } from "../../src/core/edit.ts"
+import type { Rule } from "../../src/core/policy.ts"
 import { openAsks } from "../../src/core/run.ts"
 import { pending } from "../../src/core/suspension.ts"
 import { rooted } from "../../src/core/turn.ts"
 import { scriptedModel, type ScriptedTurn } from "../fakes/model.ts"
-import { ADA, eventually, heldTool, quickTool, RULE, startCrew } from "./crew.ts"
+import { ADA, eventually, heldTool, quickTool, ROBIN, RULE, startCrew } from "./crew.ts"
 
 const call = (tool: string, args = {}) => ({ tool, args })
 const restart = { calls: [call("restart", { service: "web" })] }
@@ -64,6 +67,30 @@ describe("claiming", () => {
 })
 
 describe("a run through to its end", () => {
+  test("edited and approved: the call runs with the args of that version, and the model is told so", async () => {
+    const crew = await startCrew()
+    const ran: unknown[] = []
+    const rule: Rule = { ...RULE, edit: { by: "requester" } }
+    const request = { id: "a", kind: "approval", prompt: "May I?" }
+    const guard = async () => ({ do: "ask", rule, request }) as const
+    const model = scriptedModel([restart, "It was restarted."])
+    await crew.join({ model, tools: [quickTool("restart", ran)], agent: { guard } })
+    const id = await crew.begin()
+    await crew.when(id, (run) => run.asks.length > 0)
+    const args = canonical({ service: "api" })
+    const who = { person: ROBIN, standing: "member", member: {} } as const
+    const how = { ask: "a", version: 1, who, via: "form", cause: "e", args, digest: sha256(args), request } as const
+    await crew.door.apply(id, (run, now) =>
+      run ? edit(run, { ...how, decision: { do: "allow" } }, now) : { outcome: undefined },
+    )
+    await crew.answer(id, "restart", true, { version: 2 })
+    await crew.when(id, (run) => run.ended !== undefined)
+    expect(ran).toEqual([{ service: "api" }])
+    expect(await crew.outputs(id)).toEqual([
+      'A person changed the arguments before they were approved. Executed with: {"service":"api"}\n\nrestart is done',
+    ])
+  })
+
   test("approved: the call runs with what was shown, and the model is told", async () => {
     const crew = await startCrew()
     const ran: unknown[] = []
