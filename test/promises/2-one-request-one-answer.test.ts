@@ -383,7 +383,7 @@ async function raced(one: Store, other: Store, expiresIn: number, first: number)
     () => other.apply(id, timer),
   ]
   // From well before to just after.
-  const wait = expiresIn - must([18, 12, 6, 6, -1][first])
+  const wait = expiresIn - must([18, 12, 6, 18, -1][first])
   await new Promise((resolve) => setTimeout(resolve, wait))
   const seen = await Promise.all([...parties.slice(first), ...parties.slice(0, first)].map((party) => party()))
   const ask = must(askOf(must(await one.load(id)).run, "a"))
