@@ -7,6 +7,7 @@ import { sha256 } from "../core/digest.ts"
 import { argsField, NewerFormat } from "../core/run.ts"
 import type { Step } from "../core/run.ts"
 import type { Log } from "../log.ts"
+import { Duty } from "../store/duty.ts"
 import type { Outgoing } from "../store/outbox.ts"
 import type { Peek, Store } from "../store/store.ts"
 import { fold } from "./journal.ts"
@@ -74,6 +75,8 @@ export function startAudit(options: AuditOptions): Audit {
 }
 
 const LEASE = 15_000
+/** What posting may take, ms; the lease must outlast it. */
+const POSTING = 12_000
 /** Slack lets about one message a second into a channel. */
 const EVERY = 1200
 const CHECKPOINT_EVERY = 100
@@ -113,61 +116,46 @@ class ShardAudit {
   readonly #channel: AuditChannel
   readonly #store: Store
   readonly #shard: number
-  readonly #loop: Promise<void>
+  readonly #duty: Duty
   #caution: Caution = "none"
   #refusals = 0
   #fails = 0
-  #leasedUntil = 0
-  #stopped = false
-  #woken = true
-  #wake: () => void = () => undefined
 
   constructor(options: Parts, shard: number) {
     this.#options = options
     this.#channel = options.channel
     this.#store = options.store
     this.#shard = shard
-    this.#loop = this.#run()
+    const { owner, log } = options
+    this.#duty = new Duty({
+      lease: (ms) => options.store.lease(shard, "audit", owner, ms),
+      length: LEASE,
+      spare: POSTING,
+      next: () => this.#next(),
+      // Facts come in groups; a little patience makes one message of them.
+      patient: true,
+      log,
+      interrupted: { about: { shard }, words: "the audit was interrupted; it goes on by itself" },
+    })
   }
 
   wake(): void {
-    this.#woken = true
-    this.#wake()
+    this.#duty.wake()
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    this.wake()
-    await this.#loop
-    if (this.#leasedUntil <= performance.now()) return
-    await this.#store.lease(this.#shard, "audit", this.#options.owner, 1).catch(() => false)
+    await this.#duty.stop()
+    await this.#duty.letGo().catch(() => undefined)
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      try {
-        this.#woken = false
-        // Facts come in groups; a little patience makes one message of them. No wake-up shortens it.
-        await this.#pause(await this.#next())
-        if (!this.#woken) await this.#untilWoken()
-      } catch (error) {
-        this.#options.log.error({ err: error, shard: this.#shard }, "the audit was interrupted; it goes on by itself")
-        this.wake()
-        await this.#pause(1000)
-      }
-    }
-  }
-
-  /** Posts the next lines. Returns how long to wait before the next message, ms. */
+  /** Posts the next lines. Returns how long to wait before the next message, ms; Infinity: until there are more. */
   async #next(): Promise<number> {
-    const every = this.#options.every ?? EVERY
-    if (!(await this.#leased())) return every
+    if (!(await this.#duty.leased())) return Infinity
     const reached = reachedOf(await this.#store.outbox.audit(this.#shard))
     const count = this.#caution === "none" ? LINES : 1
     const entries = await this.#store.outbox.read(this.#shard, reached.cursor, count)
-    if (entries.length === 0) return 0
+    if (entries.length === 0) return Infinity
     const hold = (await this.#store.show.paceUntil(`audit:${this.#shard}`)) - (await this.#store.now())
-    this.wake()
     if (hold > 0) return Math.min(hold, 60_000)
     const batch = await this.#batch(reached, entries)
     return this.#posted(batch, await this.#channel.post(batch.lines))
@@ -219,7 +207,7 @@ class ShardAudit {
     this.#caution = caution
     const { owner } = this.#options
     const kept = await this.#store.outbox.advance(this.#shard, owner, fieldsOf(reached), reached.cursor)
-    if (!kept) this.#leasedUntil = 0
+    if (!kept) this.#duty.lost()
   }
 
   /** As many lines as fit into one message, and how far they bring us. */
@@ -291,35 +279,6 @@ class ShardAudit {
       if (error instanceof NewerFormat) return undefined
       throw error
     }
-  }
-
-  async #leased(): Promise<boolean> {
-    const asked = performance.now()
-    const held = await this.#store.lease(this.#shard, "audit", this.#options.owner, LEASE)
-    this.#leasedUntil = held ? asked + LEASE : 0
-    return held
-  }
-
-  /** Waits; only stopping cuts it short. */
-  async #pause(ms: number): Promise<void> {
-    const end = performance.now() + ms
-    for (let left = ms; left > 0 && !this.#stopped; left = end - performance.now()) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left)
-        this.#wake = () => {
-          if (!this.#stopped) return
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-    }
-  }
-
-  async #untilWoken(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve
-      if (this.#woken || this.#stopped) resolve()
-    })
   }
 }
 

@@ -3,6 +3,7 @@
  * that people wait for first. It decides nothing about a run, and nobody who works or clicks ever waits for it.
  */
 import type { WebClient } from "@slack/web-api"
+import { Duty } from "../store/duty.ts"
 import type { Peek, Store } from "../store/store.ts"
 import { decidersOf, openAsks, type Run } from "../core/run.ts"
 import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./show/acts.ts"
@@ -80,7 +81,6 @@ class ShardShow {
   readonly #store: Store
   readonly #log: Log
   readonly #shard: number
-  readonly #owner: string
   readonly #desk: Desk
   readonly #pace: Pace
   readonly #names: Names
@@ -90,19 +90,14 @@ class ShardShow {
   readonly #underWay = new Set<Promise<void>>()
   /** When the last of those that wait for a kind of call gets its turn, ms: so that they don't all come at once. */
   readonly #turns = new Map<string, number>()
-  readonly #loop: Promise<void>
+  readonly #duty: Duty
   #restServed = 0
-  #leasedUntil = 0
-  #stopped = false
-  #woken = false
-  #wake: () => void = () => undefined
 
   constructor(options: ShowOptions, shard: number) {
     const { store, client, log, owner, command = "/agent" } = options
     this.#store = store
     this.#log = log
     this.#shard = shard
-    this.#owner = owner
     this.#pace = new Pace(store, options.rates)
     this.#names = new Names(client)
     this.#around = { command, schemaOf: options.schemaOf, tellAfter: options.tellAfter ?? TELL_AFTER }
@@ -111,39 +106,30 @@ class ShardShow {
       await this.#pace.hold(key, ms, await store.now())
     }
     this.#desk = { store, client, log, hold }
-    this.#loop = this.#run()
+    this.#duty = new Duty({
+      lease: (ms) => store.lease(shard, "show", owner, ms),
+      length: LEASE,
+      spare: CALL_TIMEOUT,
+      next: () => this.#next(),
+      log,
+      interrupted: { about: { shard }, words: "showing was interrupted; it goes on by itself" },
+    })
   }
 
   wake(): void {
-    this.#woken = true
-    this.#wake()
+    this.#duty.wake()
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    this.wake()
-    await this.#loop
+    await this.#duty.stop()
     await Promise.all(this.#underWay)
-    await this.#letGo().catch(() => undefined)
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      try {
-        await this.#rest(await this.#next())
-      } catch (error) {
-        this.#log.error({ err: error, shard: this.#shard }, "showing was interrupted; it goes on by itself")
-        await this.#rest(1000)
-      }
-    }
+    await this.#duty.letGo().catch(() => undefined)
   }
 
   /** Takes up the next run that is due. Returns for how long there is nothing to do, ms (Infinity: until woken). */
   async #next(): Promise<number> {
-    // Before anything else: without it a full house would look again and again, and nothing else would run.
-    this.#woken = false
     if (this.#serving.size >= AT_ONCE) return Infinity
-    if (!(await this.#leased())) return Infinity
+    if (!(await this.#duty.leased())) return Infinity
     const due = await this.#store.show.showDue(this.#shard)
     if (!("id" in due)) return this.#idle(due)
     const served = this.#serving.get(due.id)
@@ -162,15 +148,8 @@ class ShardShow {
 
   async #idle({ now, next }: { now: number; next: number | undefined }): Promise<number> {
     const wait = next === undefined ? Infinity : soon(next - now)
-    if (wait === Infinity && this.#serving.size === 0) await this.#letGo()
+    if (wait === Infinity && this.#serving.size === 0) await this.#duty.letGo()
     return wait
-  }
-
-  /** Gives the lease back, so that nobody has to wait for it to lapse: not after a crash while nothing was under way, either. */
-  async #letGo(): Promise<void> {
-    const held = this.#leasedUntil > performance.now()
-    this.#leasedUntil = 0
-    if (held) await this.#store.lease(this.#shard, "show", this.#owner, 1)
   }
 
   #take(due: Due): void {
@@ -277,25 +256,6 @@ class ShardShow {
     const turn = last <= now ? free : Math.max(free, last + this.#pace.every(key))
     this.#turns.set(key, turn)
     return turn
-  }
-
-  async #leased(): Promise<boolean> {
-    if (this.#leasedUntil - performance.now() > CALL_TIMEOUT) return true
-    const asked = performance.now()
-    const held = await this.#store.lease(this.#shard, "show", this.#owner, LEASE)
-    this.#leasedUntil = held ? asked + LEASE : 0
-    return held
-  }
-
-  async #rest(ms: number): Promise<void> {
-    if (ms <= 0 || this.#woken || this.#stopped) return
-    await new Promise<void>((resolve) => {
-      const timer = ms === Infinity ? undefined : setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 }
 
