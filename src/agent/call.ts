@@ -9,7 +9,8 @@ import { argsField, askOf } from "../core/run.ts"
 import type { Ask, Attempt, Call, Run } from "../core/run.ts"
 import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
-import { askedAgain, decided, finished, isMarked, requestOf, starting, suspended, unmarked } from "../core/turn.ts"
+import { isMarked, requestOf } from "../core/attempt.ts"
+import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
 import { failure, renamed, stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
@@ -143,7 +144,7 @@ async function suspend(held: Held, agent: Agent, how: Execution, request: Reques
   const asked = await held.deliver((run, now) => {
     // This very change may have been stored before.
     if (askOf(run, request.id)?.call === call.id) return { outcome: true }
-    const step = suspended(run, call.id, attempt.id, { request, rule }, now)
+    const step = suspended(run, call.id, attempt.id, { request, rule }, now, call)
     return step ? { step, outcome: true } : { outcome: false }
   })
   // Cancelled meanwhile: nobody is asked any more, but the call must have its result.
@@ -154,7 +155,7 @@ async function deliver(held: Held, agent: Agent, how: Execution, result: ToolRes
   const { call, args, attempt } = how
   const written = await resultOf(agent, call, args, call.edit === undefined ? result : changed(result, args), ms)
   await held.deliver((run, now) =>
-    stepped(finished(run, call.id, attempt.id, written, now) ?? unmarked(run, call.id, written, now)),
+    stepped(finished(run, call.id, attempt.id, written, now, call) ?? unmarked(run, call.id, written, now)),
   )
 }
 

@@ -2,7 +2,8 @@
  * How a run moves on: it starts, takes a model's turn, starts and finishes calls, completes the turn, ends.
  * Pure; every transition yields the next state and its facts, or says why not. Knows no model, no tool and no store.
  */
-import { raise, refusalKey } from "./ask.ts"
+import { about, raise, refusalKey } from "./ask.ts"
+import { isMarked, isOf, isRunning, isUnbegun } from "./attempt.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
@@ -176,9 +177,6 @@ export function askedAgain(run: Run, callId: string, request: Request, now: numb
   return raise(withCall(run, again), again, { request, from, rule }, now)
 }
 
-/** The Request whose yes the call may start by, or which a grant made needless; undefined when nobody need be asked. */
-export const requestOf = ({ yes, grant }: Call): string | undefined => yes?.ask ?? grant?.request
-
 function allowedBy(run: Run, call: Call): Pick<Ask, "from" | "rule"> | undefined {
   if (call.yes) return run.asks.find(({ id }) => id === call.yes?.ask)
   const grant = grantOf(run, call)
@@ -237,18 +235,22 @@ export interface Result {
 
 /**
  * Takes the result of an attempt: by its id, as long as the call is not done, also when a doubt about it is open (which
- * it closes). Undefined when nobody waits for it any more.
+ * it closes). `began`: the call as it was before it was marked, for whoever ran it. Undefined when nobody waits for it any more.
  */
-export function finished(run: Run, callId: string, attemptId: string, result: Result, now: number): Step | undefined {
+export function finished(
+  run: Run,
+  callId: string,
+  attemptId: string,
+  result: Result,
+  now: number,
+  began?: Call,
+): Step | undefined {
   const call = callOf(run, callId)
-  if (!call || call.state !== "running" || call.attempt?.id !== attemptId) return undefined
-  const closed = closeDoubt(run, call, now)
+  if (!call || !(isRunning(call, attemptId) || isUnbegun(call, began))) return undefined
+  const closed = closeAsk(run, call, attemptId, now)
   const ran = ranOf(closed?.run ?? run, call, result.isError ? "error" : "ok")
   return merge(closed, written(ran, call, result, now, attemptId))
 }
-
-/** Whether an attempt of the call has a mark: of one without effects only for the sake of a yes or a grant, which age. */
-export const isMarked = (call: Call): boolean => call.effects !== "none" || requestOf(call) !== undefined
 
 /**
  * The result of an attempt that has no mark is taken while its call is still ready. Of any other call the attempt that
@@ -267,22 +269,13 @@ export function decided(run: Run, callId: string, result: Result, now: number): 
   return written(unrunOf(run, call, result.outcome), call, result, now)
 }
 
-/** The attempt in doubt delivered its outcome after all: nobody needs to decide about it. */
-function closeDoubt(run: Run, call: Call, now: number): Step | undefined {
-  const ask = run.asks.find((open) => open.id === call.ask && open.from === "doubt" && !open.settled)
+/** The attempt delivered its outcome after all: nobody needs to decide about it, or about its start once more. */
+function closeAsk(run: Run, call: Call, attemptId: string, now: number): Step | undefined {
+  const ask = run.asks.find((open) => open.id === call.ask && !open.settled)
   if (!ask) return undefined
-  const cause = `result:${call.attempt?.id ?? ""}`
+  const cause = `result:${attemptId}`
   const settled = { ok: true, choice: "done", via: "bot", at: now, cause } as const
-  const entry: Entry = {
-    what: "settled",
-    via: "bot",
-    ask: ask.id,
-    call: call.id,
-    tool: call.tool,
-    args: call.digest,
-    outcome: "known",
-    cause,
-  }
+  const entry: Entry = { what: "settled", via: "bot", ...about(ask), outcome: "known", cause }
   return step(withAsk(run, { ...ask, settled }), now, [entry], { show: "cards" })
 }
 
@@ -310,16 +303,14 @@ export function suspended(
   attemptId: string,
   how: { request: Request; rule: Rule },
   now: number,
+  began?: Call,
 ): Step | undefined {
   const call = callOf(run, callId)
-  if (!call || call.answered !== undefined || run.cancelled || !isOf(call, attemptId)) return undefined
-  const closed = closeDoubt(run, call, now)
+  if (!call || call.answered !== undefined || run.cancelled) return undefined
+  if (!isOf(call, attemptId) && !isUnbegun(call, began)) return undefined
+  const closed = closeAsk(run, call, attemptId, now)
   return merge(closed, raise(closed?.run ?? run, call, { ...how, from: "tool" }, now))
 }
-
-/** Whether the attempt's outcome is waited for; one without a mark leaves its call ready. */
-const isOf = (call: Call, attemptId: string): boolean =>
-  (call.state === "ready" && !isMarked(call)) || (call.state === "running" && call.attempt?.id === attemptId)
 
 /** When every call has its result: they go to the transcript in call order, the turn's asks beside the state. */
 export function complete(run: Run, now: number): Step | undefined {

@@ -250,6 +250,28 @@ describe("a call", () => {
     expect(unmarked(life.run, "1.2", done("call_1_2"), 4000)).toBeDefined()
   })
 
+  test("whose mark, or yes as well, the store lost takes the result of the attempt that began by it", () => {
+    const asked = take(newLife(), [{ do: "ask" }], 2000)
+    const ask = openAsks(asked.run)[0]?.id ?? ""
+    const ready = commit(asked, settle(asked.run, yes(ask), 2100).step)
+    const began = call(ready.run)
+    for (const before of [asked, ready]) {
+      expect(finished(before.run, "1.1", "a", done("call_1_1"), 3000)).toBeUndefined()
+      const after = commit(before, finished(before.run, "1.1", "a", done("call_1_1"), 3000, began))
+      expect(imbalance(after.transcript)).toBeUndefined()
+      expect(JSON.parse(after.texts.get(`ask:${ask}`) ?? "null")).toMatchObject({ settled: { ok: true }, ran: "ok" })
+      expect(after.run).toMatchObject({ calls: [], asks: [] })
+    }
+    const how = { request: { id: "own", kind: "approval", prompt: "Really?" }, rule: RULE }
+    const own = commit(asked, suspended(asked.run, "1.1", "a", how, 3000, began))
+    expect(openAsks(own.run).map(({ id }) => id)).toEqual(["own"])
+    // Who ran it begins nothing: the yes to another question is for another attempt.
+    const answered = commit(own, settle(own.run, yes("own"), 3100).step)
+    expect(finished(answered.run, "1.1", "a", done("call_1_1"), 3200, began)).toBeUndefined()
+    const changed = { ...began, digest: "of other args" }
+    expect(finished(ready.run, "1.1", "a", done("call_1_1"), 3000, changed)).toBeUndefined()
+  })
+
   test("that the tool suspended runs again with the answer, and can't suspend twice", () => {
     let life = take(newLife(), [{ do: "run" }], 2000)
     life = commit(life, starting(life.run, "1.1", attempt("a"), 2100).step)

@@ -33,6 +33,8 @@ export interface Proxy {
    */
   holdFrom(text: string, what?: "requests" | "replies"): Promise<void>
   release(): void
+  /** Leads to another server from now on: what goes through now is cut, and nothing that is held arrives. */
+  lead(port: number): void
   close(): Promise<void>
 }
 
@@ -53,6 +55,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
   const requests: string[] = []
   const held: (() => void)[] = []
   const holding = { requests: false, replies: false }
+  let { port: towards } = target
   let delayed = 0
   let refusing = false
   let refused = 0
@@ -99,7 +102,7 @@ export async function startProxy(target: { port: number; host?: string }): Promi
       refused += 1
       return void client.destroy()
     }
-    const server = connect({ port: target.port, host: target.host ?? "127.0.0.1" })
+    const server = connect({ port: towards, host: target.host ?? "127.0.0.1" })
     const pair: Pair = { client, server, tail: "" }
     pairs.add(pair)
     client.setNoDelay(true)
@@ -156,6 +159,14 @@ export async function startProxy(target: { port: number; host?: string }): Promi
       holding.requests = false
       holding.replies = false
       for (const write of held.splice(0)) write()
+    },
+    lead(port) {
+      towards = port
+      held.splice(0)
+      for (const { client, server } of pairs) {
+        client.destroy()
+        server.destroy()
+      }
     },
     async close() {
       const closed = new Promise((resolve) => {

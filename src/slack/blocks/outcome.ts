@@ -25,7 +25,7 @@ export function headline(ask: Ask, request: Pick<Request, "kind">): string {
 
 /** A few words, for titles and lists. */
 export function verdict(ask: Ask, settled: Settled): string {
-  if (ask.from === "doubt") return doubtVerdict(settled)
+  if (ask.from === "doubt" || isKnown(settled)) return doubtVerdict(settled)
   if (settled.ok) return AGREED[ask.kind]?.title ?? "Approved"
   return REFUSED[settled.reason ?? ""] ?? "Declined"
 }
@@ -37,6 +37,9 @@ const AGREED: Record<string, { title: string; by: string }> = {
   authorization: { title: "Signed in", by: "Done, says" },
 }
 const REFUSED: Record<string, string> = { expired: "Expired", cancelled: "Cancelled" }
+
+/** Nobody's answer, but an attempt's own: it ran, whatever is still asked about it. */
+const isKnown = ({ ok, choice, by }: Settled): boolean => ok && choice === "done" && by === undefined
 
 function doubtVerdict(settled: Settled): string {
   if (!settled.ok) return REFUSED[settled.reason ?? ""] ?? "Failed"
@@ -93,8 +96,11 @@ function done({ ran, notRun = "" }: Ask, notYet: string): string {
   return `The call was not run after all${why === undefined ? "" : `: ${why}`}.`
 }
 
+const KNOWN = "It had been answered, and Redis lost the answer."
+
 function afterwards(ask: Ask, settled: Settled): string {
   if (ask.from === "doubt") return afterDoubt(ask, settled)
+  if (isKnown(settled)) return `${KNOWN} ${done(ask, "")}`
   if (settled.ok) return done(ask, "The call has not started yet.")
   return ask.from === "guard" ? "The call was not run." : "The call went no further."
 }

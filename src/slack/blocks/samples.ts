@@ -90,6 +90,13 @@ const timer: NonNullable<Ask["settled"]> = {
   at: AT + 60 * MINUTE,
   cause: "timer",
 }
+const known: NonNullable<Ask["settled"]> = {
+  ok: true,
+  choice: "done",
+  via: "bot",
+  at: AT + 5 * MINUTE,
+  cause: "result",
+}
 const ended = (how: "done" | "failed" | "incomplete" | "cancelled", text?: string): Run => ({
   ...sampleRun,
   ended: { how, at: AT + 7 * MINUTE, ...(text === undefined ? {} : { words: text }) },
@@ -229,6 +236,7 @@ export function samples(): Map<string, Message> {
       "card of a doubt, was done",
       card(sampleView({}, { ...doubted, ...by({ choice: "done" }) }, { kind: "doubt" })),
     ),
+    one("card whose answer Redis lost", card(sampleView({}, { settled: known, ran: "ok" }))),
     one(
       "card of a doubt that wants a reason",
       card(sampleView({}, { ...doubted, ...ruled(REASONS) }, { kind: "doubt" })),

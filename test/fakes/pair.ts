@@ -1,0 +1,60 @@
+/**
+ * A Redis and its replica, real ones, with a link between them that can be held up, and one address that leads to whichever
+ * of the two is the primary. It knows no run and no bot.
+ */
+import { Redis } from "ioredis"
+import { expect } from "vitest"
+import { startRedis, type TestRedis } from "../redis.ts"
+import { startProxy, type Proxy } from "./proxy.ts"
+
+export interface Pair {
+  /** Where the primary is, whichever that is by now. */
+  url: string
+  /** The way there, which every bot takes. */
+  way: Proxy
+  /** From now on the replica misses what is written; what was written before, it has. */
+  fallBehind(): Promise<void>
+  /** The replica gets all that it has missed. */
+  catchUp(): void
+  /** The primary dies (SIGKILL), the replica is promoted with what it has, and the address leads to it. */
+  failOver(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startPair(): Promise<Pair> {
+  const primary = await startRedis({ args: ["--repl-diskless-sync-delay", "0"] })
+  const link = await startProxy({ port: primary.port })
+  const replica = await startRedis({ args: ["--replicaof", "127.0.0.1", String(link.port)] })
+  const way = await startProxy({ port: primary.port })
+  const [writer, admin] = [primary, replica].map(({ url }) => new Redis(url)) as [Redis, Redis]
+  for (const client of [writer, admin]) client.on("error", () => {})
+  await expect
+    .poll(async () => (await admin.info("replication")).includes("master_link_status:up"), { timeout: 30_000 })
+    .toBe(true)
+  return {
+    url: way.url,
+    way,
+    async fallBehind() {
+      // WAIT is about its own connection's last write.
+      await writer.set("fence", "")
+      expect(await writer.wait(1, 10_000)).toBe(1)
+      link.hold("replies")
+    },
+    catchUp: () => link.release(),
+    async failOver() {
+      writer.disconnect()
+      await primary.kill()
+      await admin.replicaof("NO", "ONE")
+      way.lead(replica.port)
+    },
+    async close() {
+      writer.disconnect()
+      admin.disconnect()
+      await Promise.all([way.close(), link.close()])
+      await Promise.all([stopped(primary), replica.stop()])
+    },
+  }
+}
+
+/** One that was killed has stopped. */
+const stopped = (redis: TestRedis): Promise<void> => redis.stop().catch(() => undefined)

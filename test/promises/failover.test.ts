@@ -1,0 +1,119 @@
+/**
+ * What the promises mean when Redis fails over to a replica that missed writes. What was acknowledged can be taken back then;
+ * but nothing is half stored, no chain of facts breaks, nothing runs twice without a person's word, and people can go on.
+ * With `redis.confirm` nothing that anybody was told, and no call that began, is taken back.
+ */
+import { describe, expect, test, vi, type TestContext } from "vitest"
+import { brokenAt } from "../../src/core/fact.ts"
+import type { Run } from "../../src/core/run.ts"
+import { startPair, type Pair } from "../fakes/pair.ts"
+import type { WireTurn } from "../fakes/provider.ts"
+import { reads } from "./seen.ts"
+import { APP1, REQ, Team, until, type TeamOptions } from "./team.ts"
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
+
+const wanting = (args: Record<string, unknown> = {}): WireTurn[] => [
+  { text: "It helps.", calls: [{ id: "c1", name: "restart", args }] },
+  { text: "That is all." },
+]
+
+async function during(
+  finished: TestContext["onTestFinished"],
+  options: TeamOptions & { confirm?: number },
+): Promise<{ pair: Pair; it: Team }> {
+  const pair = await startPair()
+  finished(() => pair.close())
+  const { confirm = 0, config, ...rest } = options
+  const it = await Team.start({ ...rest, redisUrl: pair.url })
+  it.reconfigure({ redis: { prefix: it.prefix, confirm }, ...config })
+  // Closed before the pair: what is registered last goes first.
+  finished(() => it.close())
+  return { pair, it }
+}
+
+/** The story of a run that ended after all that: whole, and closed. */
+async function expectWhole(it: Team, run: Run, how = "done"): Promise<void> {
+  const ended = await it.endOf(run.title, REQ, 90_000)
+  expect(ended.ended?.how).toBe(how)
+  expect(brokenAt(await it.facts(ended))).toBeUndefined()
+  await it.closed(ended, 60_000)
+}
+
+function latch(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+const running = (it: Team, times = 1): Promise<void> =>
+  until(
+    () => it.executions("restart").length === times,
+    () => `it to run: ${JSON.stringify(it.executions())}`,
+  )
+
+describe.concurrent("a failover that takes back", () => {
+  test("the mark of a call that is running: its outcome still counts, and it runs once", async ({ onTestFinished }) => {
+    const scripts: Record<string, WireTurn[]> = {}
+    const { pair, it } = await during(onTestFinished, { scripts })
+    scripts["web"] = wanting({ holdFile: it.path("go") })
+    await it.bot()
+    const run = await it.begin("web")
+    const card = await it.cardOf(run)
+    // Between the yes and the mark.
+    const marking = pair.way.holdFrom('"state":"running"')
+    const click = it.click(APP1, card, "approve")
+    await marking
+    await pair.fallBehind()
+    pair.way.release()
+    await click
+    await running(it)
+    await pair.failOver()
+    it.release("go")
+    await expectWhole(it, run)
+    expect(it.executions("restart")).toHaveLength(1)
+    expect(await it.results(run)).toEqual([{ isError: false, output: "restarted" }])
+  })
+
+  test("a yes on which a call is running: its outcome still counts, and it runs once", async ({ onTestFinished }) => {
+    const scripts: Record<string, WireTurn[]> = {}
+    const { pair, it } = await during(onTestFinished, { scripts })
+    scripts["web"] = wanting({ holdFile: it.path("go") })
+    await it.bot()
+    const run = await it.begin("web")
+    const card = await it.cardOf(run)
+    await pair.fallBehind()
+    await it.click(APP1, card, "approve")
+    await running(it)
+    await pair.failOver()
+    it.release("go")
+    await expectWhole(it, run)
+    expect(it.executions("restart")).toHaveLength(1)
+    expect(await it.results(run)).toEqual([{ isError: false, output: "restarted" }])
+    await reads(it, "It had been answered, and Redis lost the answer. The call ran.")
+  })
+
+  test("a turn while the model thinks about the next: it goes on from what is left, and asks no more than it needs to", async ({
+    onTestFinished,
+  }) => {
+    const scripts: Record<string, WireTurn[]> = {}
+    const { pair, it } = await during(onTestFinished, { scripts })
+    const [go, think] = [it.path("go"), latch()]
+    const call = { id: "c1", name: "read", args: { holdFile: go } }
+    scripts["look"] = [{ calls: [call] }, { text: "That is all.", hold: think.opened }]
+    await it.bot()
+    const run = await it.begin("look")
+    await it.runOf("look", ({ calls }) => calls.length > 0)
+    await pair.fallBehind()
+    it.release("go")
+    await it.provider.came(2)
+    await pair.failOver()
+    think.open()
+    await expectWhole(it, run)
+    expect(await it.results(run)).toHaveLength(1)
+    // The first turn, the one whose ground was taken away, and the last.
+    expect(it.provider.requests).toHaveLength(3)
+  })
+})
