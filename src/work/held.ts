@@ -41,6 +41,8 @@ export class RedisHeld implements Held {
   /** Redis' clock at `#seenAt` of ours, ms. */
   #now: number
   #seenAt: number
+  /** Redis' clock when this revision was seen, ms. */
+  #since: number
   #transcript: string[] | undefined
   #released = false
   #lost = false
@@ -54,6 +56,7 @@ export class RedisHeld implements Held {
     this.#run = loaded.run
     this.#revision = loaded.revision
     this.#now = loaded.now
+    this.#since = loaded.now
     this.#seenAt = loaded.seenAt ?? performance.now()
     this.#transcript = needs.log
   }
@@ -123,11 +126,18 @@ export class RedisHeld implements Held {
   }
 
   #saw(seen: Loaded): void {
-    if (seen.revision < this.#revision) return
+    if (seen.revision < this.#revision) {
+      // Old news, unless it is what stands now: a failover took back what was acknowledged, and nothing may be built on that.
+      if (seen.now <= this.#since) return
+      const about = { run: this.#options.id, had: this.#revision, has: seen.revision }
+      this.#options.log.error(about, "Redis lost what it had acknowledged of a run; it goes on from what is left")
+      this.#transcript = undefined
+    }
     // What was appended meanwhile is read when a model needs it.
     if (seen.revision > this.#revision) this.#transcript = undefined
     this.#run = seen.run
     this.#revision = seen.revision
+    this.#since = seen.now
     this.#now = seen.now
     this.#seenAt = seen.seenAt ?? performance.now()
   }
