@@ -20,6 +20,7 @@ import { auditChannel } from "./slack/audit-channel.ts"
 import { identify, slackClient } from "./slack/client.ts"
 import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
+import { Pace } from "./slack/show/pace.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
 import { Store, type Loaded } from "./store/store.ts"
 import { callsOf, masksFor, policyGuard, ruleFor } from "./work/guard.ts"
@@ -129,7 +130,9 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       command: config.command,
     })
     stops.push(() => show.stop())
-    const channel = config.audit && auditChannel({ client: newClient(10_000), args: undefined, ...config.audit })
+    const channel =
+      config.audit &&
+      auditChannel({ client: newClient(10_000), pace: new Pace(store), args: undefined, ...config.audit })
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
     stops.push(() => audit.stop())
     const pause = new KnownPause()

@@ -16,6 +16,7 @@ import { bareLine, checkpointLine, lineOf, plainLine, type Beside } from "./line
 /** What came of posting a message of lines. `content`: these very lines are refused, others may not be. */
 export type Posted =
   | { kind: "posted" }
+  /** Not now: Slack, or what waits in front of it, takes no more for a while. */
   | { kind: "limited"; retryAfterMs: number }
   | { kind: "failed"; error: string; content: boolean }
 
@@ -77,8 +78,10 @@ export function startAudit(options: AuditOptions): Audit {
 const LEASE = 15_000
 /** What posting may take, ms; the lease must outlast it. */
 const POSTING = 12_000
-/** Slack lets about one message a second into a channel. */
+/** Lines that come within so long of a message go together. How fast messages may follow is for the channel to say. */
 const EVERY = 1200
+/** The longest that it is not looked whether the channel takes lines again, ms. */
+const LONGEST = 60_000
 const CHECKPOINT_EVERY = 100
 const CHECKPOINT_AFTER = 3_600_000
 /** The most that goes into one message: facts, and what their lines cost of Slack's limits. */
@@ -155,8 +158,6 @@ class ShardAudit {
     const count = this.#caution === "none" ? LINES : 1
     const entries = await this.#store.outbox.read(this.#shard, reached.cursor, count)
     if (entries.length === 0) return Infinity
-    const hold = (await this.#store.show.paceUntil(`audit:${this.#shard}`)) - (await this.#store.now())
-    if (hold > 0) return Math.min(hold, 60_000)
     const batch = await this.#batch(reached, entries)
     return this.#posted(batch, await this.#channel.post(batch.lines))
   }
@@ -167,17 +168,14 @@ class ShardAudit {
       await this.#passed(batch.reached, "none")
       return every
     }
-    if (posted.kind === "limited") {
-      await this.#store.show.setPace(`audit:${this.#shard}`, (await this.#store.now()) + posted.retryAfterMs)
-      return every
-    }
+    if (posted.kind === "limited") return Math.min(Math.max(posted.retryAfterMs, 1), LONGEST)
     if (posted.content) return this.#refused(batch, posted.error)
     this.#fails += 1
     log.error(
       { shard: this.#shard, error: posted.error },
       "the audit channel takes no lines; nothing is lost, it is tried again",
     )
-    return Math.min(1000 * 2 ** Math.min(this.#fails, 6), 60_000)
+    return Math.min(1000 * 2 ** Math.min(this.#fails, 6), LONGEST)
   }
 
   /** These very lines are refused. A number is never left out without an error in the log that has its fact. */

@@ -6,6 +6,8 @@ import type { WebClient } from "@slack/web-api"
 import { fits, type Message } from "./blocks/limits.ts"
 import { bold, rich, section, type Rich } from "./blocks/rich.ts"
 import { clip, escape, oneLine } from "./blocks/text.ts"
+import { limitsOfPost } from "./show/limits.ts"
+import type { Pace } from "./show/pace.ts"
 import { post } from "./show/send.ts"
 
 /** How long it is believed that the channel is private, ms. */
@@ -14,6 +16,8 @@ const BELIEVE = 60_000
 export interface AuditChannelOptions {
   client: WebClient
   channel: string
+  /** The same as that of all other messages: whatever else waits for the channel goes first. */
+  pace: Pick<Pace, "take" | "hold">
   /** As configured; undefined: masked where the channel is private and unshared, else digest. */
   args: "masked" | "digest" | undefined
 }
@@ -40,19 +44,25 @@ function legible(line: string): Rich {
   return section(`${number}${SEPARATOR}${at}${SEPARATOR}`, bold(what), `${tail}\n`)
 }
 
-export function auditChannel({ client, channel, args }: AuditChannelOptions): {
+export function auditChannel({ client, channel, args, pace }: AuditChannelOptions): {
   post(lines: readonly string[]): Promise<Posting>
   showsArgs(): Promise<boolean>
 } {
+  const limits = limitsOfPost(channel)
   let believed = { at: -Infinity, value: false }
   return {
     async post(lines) {
       const message = auditMessage(lines)
       const [fault] = fits(message)
       if (fault !== undefined) return { kind: "failed", error: fault, content: true }
+      const { at, now } = await pace.take(limits, "audit")
+      if (at > now) return { kind: "limited", retryAfterMs: at - now }
       const sent = await post(client, { channel }, message)
       if (sent.kind === "sent") return { kind: "posted" }
-      if (sent.kind === "limited") return { kind: "limited", retryAfterMs: sent.retryAfter }
+      if (sent.kind === "limited") {
+        await pace.hold(limits.at(-1) ?? "", sent.retryAfter)
+        return { kind: "limited", retryAfterMs: sent.retryAfter }
+      }
       return { kind: "failed", error: sent.error, content: sent.kind === "content" }
     },
     async showsArgs() {

@@ -8,9 +8,10 @@ import type { Peek, Store } from "../store/store.ts"
 import { decidersOf, openAsks, type Run } from "../core/run.ts"
 import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./show/acts.ts"
 import type { Log } from "./client.ts"
-import { close, deliver, paceKey, type Desk, type Seen } from "./show/deliver.ts"
+import { close, deliver, type Desk, type Seen } from "./show/deliver.ts"
+import { limitsOf, urgencyOf } from "./show/limits.ts"
 import { Names } from "./show/names.ts"
-import { Pace, type Rate } from "./show/pace.ts"
+import { Pace, type Rate, type Turn } from "./show/pace.ts"
 import { readSlots } from "./show/record.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
 import type { Around } from "./show/wanted.ts"
@@ -41,11 +42,13 @@ export interface Show {
 }
 
 export function startShow(options: ShowOptions): Show {
-  const shards = Array.from({ length: options.store.shards }, (_, shard) => new ShardShow(options, shard))
+  // One for all, or each shard would call as fast as all may together.
+  const pace = new Pace(options.store, options.rates)
+  const shards = Array.from({ length: options.store.shards }, (_, shard) => new ShardShow(options, shard, pace))
   return {
     wake: () => shards.forEach((shard) => shard.wake()),
     tick({ now, cards, rest }) {
-      if (Math.min(cards ?? Infinity, rest ?? Infinity) <= now) shards.forEach((shard) => shard.wake())
+      if (Math.min(cards ?? Infinity, rest ?? Infinity) < now + SOON) shards.forEach((shard) => shard.wake())
     },
     async stop() {
       await Promise.all(shards.map((shard) => shard.stop()))
@@ -69,10 +72,9 @@ type Choice = { act: Act } | { at: number; lane: Due["class"] }
 /** When an act may be done, and what it waits for. */
 interface Possible {
   act: Act
-  key: string | undefined
   at: number
-  /** For its turn among calls of its kind. */
-  paced: boolean
+  /** It waits for its turn among calls of its kind. */
+  turn?: Turn
   /** For a place. */
   crowded: boolean
 }
@@ -88,22 +90,20 @@ class ShardShow {
   /** Runs being served, and whether they fell due again meanwhile. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
-  /** When the last of those that wait for a kind of call gets its turn, ms: so that they don't all come at once. */
-  readonly #turns = new Map<string, number>()
   readonly #duty: Duty
   #restServed = 0
 
-  constructor(options: ShowOptions, shard: number) {
+  constructor(options: ShowOptions, shard: number, pace: Pace) {
     const { store, client, log, owner, command = "/agent" } = options
     this.#store = store
     this.#log = log
     this.#shard = shard
-    this.#pace = new Pace(store, options.rates)
+    this.#pace = pace
     this.#names = new Names(client)
     this.#around = { command, schemaOf: options.schemaOf, tellAfter: options.tellAfter ?? TELL_AFTER }
-    const hold = async (key: string, ms: number): Promise<void> => {
-      this.#turns.delete(key)
-      await this.#pace.hold(key, ms, await store.now())
+    const hold = async (act: Act, ms: number): Promise<void> => {
+      const key = limitsOf(act).at(-1)
+      if (key !== undefined) await pace.hold(key, ms)
     }
     this.#desk = { store, client, log, hold }
     this.#duty = new Duty({
@@ -228,34 +228,31 @@ class ShardShow {
 
   /** The most urgent act that may be done now; or when, and in which class, the first of them may. */
   async #choose(seen: Seen, acts: readonly Act[], lane: Due["class"]): Promise<Choice> {
-    let first: Possible | undefined
+    const waiting: Possible[] = []
+    const refused = new Map<string, Possible>()
     for (const act of acts) {
-      const possible = await this.#possible(seen, act, lane)
-      if (possible.at <= seen.now && !possible.crowded) return { act }
-      if (!first || possible.at < first.at) first = possible
+      const kind = `${urgencyOf(act)} ${limitsOf(act).join(" ")}`
+      // What one of a kind must wait for, the next of it must, too.
+      const possible = refused.get(kind) ?? (await this.#possible(seen, act, lane))
+      if (isNow(possible, seen)) return { act }
+      if (possible.turn) refused.set(kind, possible)
+      waiting.push(possible)
     }
+    const [first] = waiting.sort((a, b) => a.at - b.at)
     if (!first) return { at: seen.now, lane }
-    const { at, key, paced, act } = first
-    return { at: paced && key !== undefined ? this.#turn(key, at, seen.now) : at, lane: act.lane }
+    return { at: first.turn ? this.#pace.queue(first.turn) : first.at, lane: first.act.lane }
   }
 
   /** When an act may be done; what may be done now has taken its turn. */
   async #possible(seen: Seen, act: Act, lane: Due["class"]): Promise<Possible> {
-    const key = paceKey(act)
     const after = notBefore(act)
     // What brings up to date leaves its place to cards; it comes back in its own class.
     const crowded = act.lane === "rest" && lane === "cards" && this.#restServed >= REST_AT_ONCE
-    if (after > seen.now || crowded) return { act, key, at: after, paced: false, crowded }
-    const free = key === undefined ? 0 : await this.#pace.take(key, seen.now)
-    return { act, key, at: free, paced: free > seen.now, crowded }
-  }
-
-  /** When the next in the row for a kind of call should look again. */
-  #turn(key: string, free: number, now: number): number {
-    const last = this.#turns.get(key) ?? 0
-    const turn = last <= now ? free : Math.max(free, last + this.#pace.every(key))
-    this.#turns.set(key, turn)
-    return turn
+    if (after > seen.now || crowded) return { act, at: after, crowded }
+    const limits = limitsOf(act)
+    if (limits.length === 0) return { act, at: seen.now, crowded }
+    const turn = await this.#pace.take(limits, urgencyOf(act))
+    return turn.at <= turn.now ? { act, at: seen.now, crowded } : { act, at: turn.at, turn, crowded }
   }
 }
 
@@ -270,8 +267,11 @@ const namedIn = (run: Run): string[] => [
   ),
 ]
 
+const isNow = ({ at, turn, crowded }: Possible, { now }: Seen): boolean => !turn && !crowded && at <= now
+
 const notBefore = (act: Act): number =>
   Math.max("slot" in act ? (act.slot.sent.after ?? 0) : 0, act.do === "post" ? act.notBefore : 0)
 
-/** Waits of a second and more are the tick's matter. */
-const soon = (ms: number): number => (ms < 1000 ? Math.max(ms, 1) : Infinity)
+/** Longer waits are the tick's matter, which comes once a second: too late for whoever waits a second for a turn. */
+const SOON = 2500
+const soon = (ms: number): number => (ms < SOON ? Math.max(ms, 1) : Infinity)

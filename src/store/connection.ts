@@ -22,6 +22,7 @@ const SCRIPTS = {
   showLater: 3,
   showRecord: 3,
   auditAdvance: 3,
+  pace: 1,
 } as const
 
 export type Script = keyof typeof SCRIPTS

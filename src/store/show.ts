@@ -27,6 +27,17 @@ export interface ToShow {
   learnt: string
 }
 
+/** What Slack limits together: a steady rate with a small burst. */
+export interface Limit {
+  key: string
+  /** ms from one call to the next, in the long run. */
+  every: number
+  /** Calls at once after a rest. */
+  burst: number
+  /** How many of the burst are left to more urgent calls. */
+  spare: number
+}
+
 export type Sent = Pick<ToShow, "owed" | "sent" | "copies" | "learnt">
 
 export class Show {
@@ -85,11 +96,18 @@ export class Show {
     return (await this.#do("showLeave", args)) === 1
   }
 
-  /** Until when a method and channel must rest, ms by Redis' clock; 0: not at all. Whether that is over is the caller's to judge. */
-  async paceUntil(key: string): Promise<number> {
-    return Number((await this.#connection.surely(() => this.#connection.client.hget(this.#pace, key))) ?? 0)
+  /**
+   * Takes a call under all of its limits, or under none. `at`: when it may be made, ms; up to `now`: it is taken. `limit`: which
+   * of them says so. `now` is Redis' clock unless given.
+   */
+  async takePace(limits: readonly Limit[], now?: number): Promise<{ at: number; limit: number; now: number }> {
+    const args = limits.flatMap(({ key, every, burst, spare }) => [key, String(every), String(burst), String(spare)])
+    const given = now === undefined ? "" : String(now)
+    const [at, limit, then] = (await this.#do("pace", [this.#pace, given, ...args])) as [number, number, number]
+    return { at, limit: limit - 1, now: then }
   }
 
+  /** Sets until when a limit's calls count as made at the steady rate, ms by Redis' clock. */
   async setPace(key: string, until: number): Promise<void> {
     await this.#connection.surely(() => this.#connection.client.hset(this.#pace, key, scoreOf(until)))
   }

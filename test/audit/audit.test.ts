@@ -15,6 +15,7 @@ import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
 import { createLog } from "../../src/log.ts"
 import { slackClient } from "../../src/slack/client.ts"
 import { auditChannel } from "../../src/slack/audit-channel.ts"
+import { Pace } from "../../src/slack/show/pace.ts"
 import { runIdOf, shardKeys } from "../../src/store/keys.ts"
 import { Store } from "../../src/store/store.ts"
 import { freshPrefix, redisUrl } from "../redis.ts"
@@ -54,7 +55,8 @@ async function rig(): Promise<Rig> {
     mask: (text) => text,
     out: { write: (line) => void logged.push(line) },
   })
-  const channel = auditChannel({ client, channel: AUDIT, args: "masked" })
+  const pace = new Pace(store, { "chat.postMessage": { every: 5, burst: 4 } })
+  const channel = auditChannel({ client, channel: AUDIT, pace, args: "masked" })
   const pulse = setInterval(() => {
     store.peek().then(
       (peeked) => audits.forEach((audit) => audit.tick(peeked)),

@@ -19,7 +19,7 @@ import { slackClient } from "../../src/slack/client.ts"
 import { startShow, type Show, type ShowOptions } from "../../src/slack/show.ts"
 import { wordData } from "../../src/slack/word.ts"
 import { runIdOf, shardKeys } from "../../src/store/keys.ts"
-import { Store } from "../../src/store/store.ts"
+import { Store, type StoreOptions } from "../../src/store/store.ts"
 import { freshPrefix, redisUrl } from "../redis.ts"
 
 const ROBIN_PERSON: Person = { team: "T1", user: ROBIN, name: "Robin" }
@@ -67,14 +67,26 @@ export interface Rig {
 }
 
 export async function rig(
-  options: { slack?: SlackOptions; show?: Partial<ShowOptions>; idle?: boolean; redis?: string } = {},
+  options: {
+    slack?: SlackOptions
+    show?: Partial<ShowOptions>
+    idle?: boolean
+    redis?: string
+    outbox?: boolean
+    onCommit?: StoreOptions["onCommit"]
+  } = {},
 ): Promise<Rig> {
   const slack = await startSlack(options.slack)
   const prefix = freshPrefix()
   const shows: Show[] = []
   const wake = (): void => shows.forEach((show) => show.wake())
   const url = options.redis ?? redisUrl()
-  const open = (): Promise<Store> => Store.open({ url, prefix, shards: 1, confirm: 0, outbox: false, onCommit: wake })
+  const outbox = options.outbox ?? false
+  const onCommit: StoreOptions["onCommit"] = (...committed) => {
+    wake()
+    options.onCommit?.(...committed)
+  }
+  const open = (): Promise<Store> => Store.open({ url, prefix, shards: 1, confirm: 0, outbox, onCommit })
   const store = await open()
   const logged: string[] = []
   const say = (level: string) => (about: object, words: string) => {

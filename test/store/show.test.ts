@@ -128,10 +128,28 @@ describe("what Slack was sent", () => {
 describe("pace", () => {
   test("is one for all shards", async () => {
     const three = await openStore({ shards: 3 })
-    expect(await three.show.paceUntil("chat.update")).toBe(0)
+    const limit = { key: "chat.update", every: 100, burst: 1, spare: 0 }
+    expect(await three.show.takePace([limit], 1000)).toEqual({ at: 0, limit: 0, now: 1000 })
+    expect(await three.show.takePace([limit], 1001)).toEqual({ at: 1100, limit: 0, now: 1001 })
     await three.show.setPace("chat.update", 1234)
-    expect(await three.show.paceUntil("chat.update")).toBe(1234)
+    expect(await three.show.takePace([limit], 1233)).toMatchObject({ at: 1234 })
     await three.close()
+  })
+
+  test("takes under all limits or none, and by Redis' clock", async () => {
+    const [wide, narrow] = [
+      { key: "posts", every: 10, burst: 5, spare: 0 },
+      { key: "posts:C1", every: 100, burst: 1, spare: 0 },
+    ]
+    expect(await store.show.takePace([wide, narrow], 1000)).toMatchObject({ at: 0 })
+    for (let n = 0; n < 9; n++) {
+      expect(await store.show.takePace([wide, narrow], 1000)).toMatchObject({ at: 1100, limit: 1 })
+    }
+    // One was taken, and nine were not.
+    for (let n = 0; n < 4; n++) expect((await store.show.takePace([wide], 1000)).at).toBeLessThanOrEqual(1000)
+    expect((await store.show.takePace([wide], 1000)).at).toBe(1010)
+    const { now } = await store.show.takePace([wide])
+    expect(Math.abs(now - (await store.now()))).toBeLessThan(1000)
   })
 })
 

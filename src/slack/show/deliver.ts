@@ -11,6 +11,8 @@ import { note } from "../blocks/words.ts"
 import type { Log } from "../client.ts"
 import { wordData, wordOf, type Word } from "../word.ts"
 import type { Act } from "./acts.ts"
+import { doorOf } from "./doors.ts"
+import { limitsOf } from "./limits.ts"
 import { readName, THREAD } from "./places.ts"
 import { slotOf, withCopy, type Sent, type Slot, type Slots } from "./record.ts"
 import { findOwn, permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
@@ -21,8 +23,8 @@ export interface Desk {
   store: Store
   client: WebClient
   log: Log
-  /** Holds a kind of call for `ms`: Slack said 429. */
-  hold: (key: string, ms: number) => Promise<void>
+  /** Holds this kind of call for `ms`: Slack said 429. */
+  hold: (act: Act, ms: number) => Promise<void>
 }
 
 /** The run as it was rendered. */
@@ -41,26 +43,6 @@ const AT_A_DOOR = 3
 const BOT_WRONG = 60_000
 /** How long the n-th repetition waits, ms: 1 s, doubling, at most 5 min. */
 const backOff = (n: number): number => Math.min(1000 * 2 ** Math.max(n - 1, 0), 300_000)
-
-/** The kind of call that Slack limits together with this one; undefined when it is limited by nothing. */
-export function paceKey(act: Act): string | undefined {
-  switch (act.do) {
-    case "post":
-      return `chat.postMessage:${act.to.channel}`
-    case "update":
-      return "chat.update"
-    case "remove":
-      return "chat.delete"
-    case "tell": {
-      const door = doorOf(act.word, act.slot)
-      if (door === "whisper") return "chat.postEphemeral"
-      return door === "message" ? `chat.postMessage:${act.word.user}` : undefined
-    }
-    case "link":
-    case "mark":
-      return undefined
-  }
-}
 
 export function deliver(seen: Seen, act: Act, desk: Desk): Promise<void> {
   switch (act.do) {
@@ -125,7 +107,7 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
   const { slot } = act
   const { store } = desk
   if (failure.kind === "limited") {
-    await desk.hold(paceKey(act) ?? "", failure.retryAfter)
+    await desk.hold(act, failure.retryAfter)
     return void (await record(seen, slot, slot.sent, store))
   }
   complain(seen, slot, failure, desk)
@@ -175,7 +157,7 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
   const { store } = desk
   const sending = await update(desk.client, copy, content)
   if (sending.kind === "sent") return void (await record(seen, slot, withCopy(slot, { ...copy, hash }), store))
-  if (sending.kind === "limited") return desk.hold("chat.update", sending.retryAfter)
+  if (sending.kind === "limited") return desk.hold(act, sending.retryAfter)
   complain(seen, slot, sending, desk)
   const dead = withCopy(slot, { ...copy, dead: true })
   const fails = (slot.sent.fails ?? 0) + 1
@@ -193,7 +175,7 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
 async function deliverRemoval(seen: Seen, act: Extract<Act, { do: "remove" }>, desk: Desk): Promise<void> {
   const { slot, copy } = act
   const sending = await remove(desk.client, copy)
-  if (sending.kind === "limited") return desk.hold("chat.delete", sending.retryAfter)
+  if (sending.kind === "limited") return desk.hold(act, sending.retryAfter)
   const fails = (slot.sent.fails ?? 0) + 1
   if (sending.kind !== "sent") complain(seen, slot, sending, desk)
   if (sending.kind === "unknown" && fails <= AT_A_DOOR) {
@@ -209,26 +191,13 @@ async function deliverLink(seen: Seen, { slot, copy }: Extract<Act, { do: "link"
 
 // --- words to one person
 
-type Door = "url" | "whisper" | "message"
-
-/** The ways to a person, in the order in which they are tried. */
-function doorOf(word: Word, slot: Slot): Door | undefined {
-  const doors: Door[] = [
-    ...(word.responseUrl === undefined ? [] : ["url" as const]),
-    ...(word.channel === undefined ? [] : ["whisper" as const]),
-    "message",
-  ]
-  return doors[slot.sent.door ?? 0]
-}
-
 async function deliverWord(seen: Seen, act: Extract<Act, { do: "tell" }>, desk: Desk): Promise<void> {
   const { slot, word } = act
   const { store } = desk
   const sending = await tell(seen, act, desk)
   if (sending.kind === "sent") return void (await record(seen, slot, { done: true }, store))
   if (sending.kind === "limited") {
-    const key = paceKey(act)
-    if (key !== undefined) return desk.hold(key, sending.retryAfter)
+    if (limitsOf(act).length > 0) return desk.hold(act, sending.retryAfter)
     return void (await record(seen, slot, { ...slot.sent, after: seen.now + sending.retryAfter }, store))
   }
   complain(seen, slot, sending, desk)

@@ -1,6 +1,7 @@
 /**
  * How fast Slack may be called, by kind of call: a steady rate with a small burst, and the waits that Slack itself asked
- * for. Kept in Redis by Redis' clock, so that whoever shows next goes on at the same pace. Knows no messages.
+ * for. Kept in Redis by Redis' clock, so that whoever calls next, also for another shard, goes on at the same pace. What is
+ * urgent goes first, since whatever is less so leaves a part of the burst to it. Knows no messages.
  */
 import type { Store } from "../../store/store.ts"
 
@@ -11,61 +12,72 @@ export interface Rate {
 }
 
 /**
- * By method; https://docs.slack.dev/apis/web-api/rate-limits. Posts: about one a second and channel, short bursts
- * allowed. chat.update and chat.delete: 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more.
+ * By method; https://docs.slack.dev/apis/web-api/rate-limits. Posts: about one a second and channel, short bursts allowed, and
+ * (`posts`) "several hundred per minute" for all channels together. chat.update, chat.delete and the conversations.* that read:
+ * 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more. Reading is never urgent, and some
+ * apps may do it once a minute only, so it takes a fifth of what is allowed.
  */
 export const RATES: Readonly<Record<string, Rate>> = {
-  "chat.postMessage": { every: 1000, burst: 3 },
+  posts: { every: 200, burst: 20 },
+  "chat.postMessage": { every: 1000, burst: 4 },
   "chat.update": { every: 1100, burst: 5 },
   "chat.delete": { every: 1200, burst: 5 },
   "chat.postEphemeral": { every: 550, burst: 5 },
+  "conversations.history": { every: 5000, burst: 4 },
+  "conversations.replies": { every: 5000, burst: 4 },
 }
 
 const FREE: Rate = { every: 0, burst: 1 }
 
+/** Who goes first where not all may: cards that people wait for, final answers, changes of what stands, audit lines. */
+const URGENCIES = ["card", "result", "change", "audit"] as const
+export type Urgency = (typeof URGENCIES)[number]
+
+/** When a call may be made. */
+export interface Turn {
+  /** ms by Redis' clock; up to `now` it is taken. */
+  at: number
+  now: number
+  /** Those who wait with it: for the same limit, equally urgent. */
+  row: string
+}
+
 export class Pace {
   readonly #store: Store
   readonly #rates: Readonly<Record<string, Rate>>
-  readonly #taking = new Map<string, Promise<void>>()
+  /** When the last of a row gets its turn, ms: so that they don't all come at once. */
+  readonly #rows = new Map<string, number>()
 
   constructor(store: Store, rates: Readonly<Record<string, Rate>> = RATES) {
     this.#store = store
     this.#rates = rates
   }
 
-  /**
-   * Takes a call of this kind if it may be made at `now`. Returns when it may: up to `now` it is taken. What is stored is
-   * when the last one would be due at the steady rate.
-   */
-  async take(key: string, now: number): Promise<number> {
-    // One after the other: two that read the same number would both go.
-    const before = this.#taking.get(key) ?? Promise.resolve()
-    const taken = before.then(() => this.#take(key, now))
-    const settled = taken.then(
-      () => undefined,
-      () => undefined,
-    )
-    this.#taking.set(key, settled)
-    return taken
+  /** Takes a call that falls under these limits, if it may be made at `now` (Redis' clock, unless given). */
+  async take(keys: readonly string[], urgency: Urgency, now?: number): Promise<Turn> {
+    const level = URGENCIES.indexOf(urgency)
+    const limits = keys.map((key) => {
+      const { every, burst } = this.#rateOf(key)
+      return { key, every, burst, spare: Math.floor((level * burst) / URGENCIES.length) }
+    })
+    const taken = await this.#store.show.takePace(limits, now)
+    return { at: taken.at, now: taken.now, row: `${urgency} ${keys[taken.limit] ?? ""}` }
   }
 
-  async #take(key: string, now: number): Promise<number> {
+  /** When the next in a row should look again, ms: behind those who wait already, at the steady rate. */
+  queue({ at, now, row }: Turn): number {
+    const { every } = this.#rateOf(row.slice(row.indexOf(" ") + 1))
+    const last = this.#rows.get(row) ?? 0
+    const turn = last <= now ? at : Math.max(at, last + every)
+    this.#rows.set(row, turn)
+    return turn
+  }
+
+  /** Slack asked us to wait for `ms` from `now` on (Redis' clock, unless given). */
+  async hold(key: string, ms: number, now?: number): Promise<void> {
     const { every, burst } = this.#rateOf(key)
-    const due = await this.#store.show.paceUntil(key)
-    const free = due - every * (burst - 1)
-    if (free <= now) await this.#store.show.setPace(key, Math.max(now, due) + every)
-    return free
-  }
-
-  /** Slack asked us to wait for `ms`. */
-  async hold(key: string, ms: number, now: number): Promise<void> {
-    const { every, burst } = this.#rateOf(key)
-    await this.#store.show.setPace(key, now + ms + every * (burst - 1))
-  }
-
-  /** ms between two calls of this kind in the long run. */
-  every(key: string): number {
-    return this.#rateOf(key).every
+    for (const urgency of URGENCIES) this.#rows.delete(`${urgency} ${key}`)
+    await this.#store.show.setPace(key, (now ?? (await this.#store.now())) + ms + every * (burst - 1))
   }
 
   #rateOf(key: string): Rate {
