@@ -16,11 +16,20 @@ const APPROVER = { person: { team: "T1", user: "U0APP" }, standing: "member", me
 const REQUESTER = { team: "T1", user: "U0REQ", name: "Robin" }
 export const log = pino({ level: "error" })
 
+/** Bytes of a transcript when its run is parked: what was asked for, and the model's call. */
+export const TRANSCRIPT = 2000
+const CALL_BYTES = 122
+
 export const text = (bytes) =>
   randomBytes(Math.ceil(bytes / 2))
     .toString("hex")
     .slice(0, bytes)
 export const userMessage = (words) => JSON.stringify({ role: "user", content: [{ type: "text", text: words }] })
+/** What to ask for, so that the transcript is as long as it should be. */
+export const asking = () => text(TRANSCRIPT - CALL_BYTES - userMessage("").length)
+export const bytesOf = ({ texts, append }) =>
+  [...Object.values(texts), ...append.filter((entry) => typeof entry === "string")].join("").length
+
 const usage = {
   inputTokens: { total: 500, noCache: 500, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 50, text: 50, reasoning: 0 },

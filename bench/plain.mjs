@@ -15,7 +15,7 @@ const KEYS = { park: 3, answer: 1, note: 1, finish: 3 }
 
 /**
  * `one` is a lifecycle that moves as many bytes as one of ours: `transcript` and `parking` until it waits, `answering` with
- * the answer, `facts` through a stream, and `ending` with what is left.
+ * the answer, `facts` through a stream, and `ending` with what is left. It returns the ms from answer to done.
  */
 export function plainLoop(url, { transcript, parking, answering, facts, ending }) {
   const redis = new Redis(url)
@@ -26,9 +26,11 @@ export function plainLoop(url, { transcript, parking, answering, facts, ending }
     one: async () => {
       const id = randomUUID()
       await redis.park(`run:${id}`, `log:${id}`, "agenda", texts[1], texts[0])
+      const parked = performance.now()
       await redis.answer(`run:${id}`, texts[2])
       await redis.note("stream", texts[3])
       await redis.finish(`run:${id}`, `log:${id}`, "agenda", texts[4], "")
+      return performance.now() - parked
     },
     close: () => redis.quit(),
   }

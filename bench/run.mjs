@@ -1,0 +1,49 @@
+// Measures the product beside others on one Redis, and prints one table with the target beside each number:
+// run.mjs [group …]. Timings are this machine's; what counts are the ratios, each of one run and taken by turns.
+// Needs dist/, REDIS_URL and bench/node_modules (npm run bench).
+import { mkdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { Redis } from "ioredis"
+import { clicks } from "./groups/clicks.mjs"
+import { lifecycles, peers } from "./groups/lifecycles.mjs"
+import { Table } from "./table.mjs"
+
+const GROUPS = { lifecycles, peers, clicks }
+
+const url = process.env.REDIS_URL
+if (!url) fail("REDIS_URL is missing: run it with npm run bench")
+const asked = process.argv.slice(2)
+for (const name of asked) {
+  if (!Object.hasOwn(GROUPS, name)) fail(`There is no group ${name}; there are ${Object.keys(GROUPS).join(", ")}`)
+}
+const groups = asked.length > 0 ? asked : Object.keys(GROUPS)
+
+const admin = new Redis(url)
+/** Commands that Redis has executed, those inside of scripts included. */
+async function executed() {
+  const stats = await admin.info("commandstats")
+  return [...stats.matchAll(/calls=(\d+)/gu)].reduce((sum, [, calls]) => sum + Number(calls), 0)
+}
+
+const dir = fileURLToPath(new URL("../.data", import.meta.url))
+mkdirSync(dir, { recursive: true })
+// Rewriting its file takes a core for seconds, from whoever happens to be measured then.
+await admin.config("SET", "auto-aof-rewrite-percentage", "0")
+const version = /redis_version:(\S+)/u.exec(await admin.info("server"))?.[1]
+const table = new Table()
+const began = performance.now()
+for (const name of groups) {
+  console.error(`measuring ${name} …`)
+  await admin.flushall()
+  await GROUPS[name]({ url, dir, table, admin, executed })
+}
+await admin.flushall()
+await admin.quit()
+const minutes = ((performance.now() - began) / 60_000).toFixed(1)
+console.log(`\nNode ${process.version}, Redis ${version}, append-only, everysec; ${minutes} minutes\n`)
+console.log(table.text())
+
+function fail(words) {
+  console.error(words)
+  process.exit(2)
+}
