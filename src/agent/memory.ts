@@ -4,8 +4,9 @@
  */
 import { answered } from "../core/ask.ts"
 import type { Tried } from "../core/ask.ts"
-import { askOf, merge, openAsks, readRun, withCall } from "../core/run.ts"
+import { askOf, merge, openAsks, withCall } from "../core/run.ts"
 import type { Ask, Run, Step } from "../core/run.ts"
+import { readRun } from "../core/stored.ts"
 import type { Answer, Request } from "../core/suspension.ts"
 import { answerDeclined } from "../core/suspension.ts"
 import { finished } from "../core/turn.ts"
@@ -56,10 +57,10 @@ export class MemoryHeld implements Held {
   static restore(state: State): MemoryHeld {
     const held = new MemoryHeld({ ...state, run: readRun(JSON.stringify(state.run)) })
     for (const call of held.#run.calls) {
-      const { attempt, ...rest } = call
+      const { attempt } = call
       if (call.state !== "running" || attempt === undefined) continue
       if (call.effects !== "once") {
-        held.#run = withCall(held.#run, { ...rest, state: "ready" })
+        held.#run = withCall(held.#run, { ...call, attempt: undefined, state: "ready" })
         continue
       }
       const words = "outcome unknown: the call was interrupted while it ran; it was not executed again"
@@ -180,7 +181,7 @@ export class MemoryHeld implements Held {
 
   #take(step: Step): void {
     this.#run = step.run
-    for (const [field, text] of Object.entries(step.texts)) this.#texts.set(field, text)
+    for (const { field, text } of step.texts) this.#texts.set(field, text)
     for (const entry of step.append) {
       if (typeof entry === "string") this.#transcript.push(entry)
       else {
@@ -188,7 +189,6 @@ export class MemoryHeld implements Held {
         this.#texts.delete(entry.field)
       }
     }
-    for (const field of step.drop) this.#texts.delete(field)
     this.#tell()
   }
 

@@ -6,7 +6,8 @@ import type { Entry, Person, Via } from "./fact.ts"
 import { instantOf } from "./instant.ts"
 import { mayCancel, type Denial, type Rule, type Who } from "./policy.ts"
 import { askOf, callOf, merge, openAsks, saidLately, step, withAsk, withCall } from "./run.ts"
-import type { Ask, Call, Run, Settled, Step } from "./run.ts"
+import type { Ask, Call, Run, Settled, Step, Text } from "./run.ts"
+import { wholeAsk } from "./stored.ts"
 import type { Answer, Request } from "./suspension.ts"
 
 export interface Tried<O> {
@@ -14,26 +15,30 @@ export interface Tried<O> {
   outcome: O
 }
 
-/** What an entry about an ask names. */
-export const about = (ask: Ask): Pick<Entry, "ask" | "call" | "tool" | "args" | "version"> => ({
+/** An entry about an ask, with what it names of that. */
+export const about = (ask: Ask, { what, via, by, version, outcome, note, cause, repeats }: Entry): Entry => ({
+  what,
+  via,
+  by,
   ask: ask.id,
   call: ask.call,
   tool: ask.tool,
   args: ask.digest,
-  version: ask.version,
+  version: version ?? ask.version,
+  outcome,
+  note,
+  cause,
+  repeats,
 })
 
 /** The call as it goes on after its ask was settled. */
 function callAfter(call: Call, ask: Ask, settled: Settled): Call {
-  const { attempt: _attempt, grant: _grant, ...rest } = call
   const yes = { ask: ask.id, at: settled.at, within: ask.rule.startWithin }
-  if (!settled.ok) return { ...call, state: "decided", ask: ask.id }
-  if (ask.from === "doubt") {
-    return settled.choice === "again"
-      ? { ...rest, state: "ready", ask: ask.id, yes }
-      : { ...call, state: "decided", ask: ask.id }
-  }
-  return ask.from === "tool" ? { ...rest, state: "ready", answered: ask.id, yes } : { ...rest, state: "ready", yes }
+  const over = !settled.ok || (ask.from === "doubt" && settled.choice !== "again")
+  if (over) return { ...call, state: "decided", ask: ask.id }
+  const next: Call = { ...call, state: "ready", yes, attempt: undefined, grant: undefined }
+  if (ask.from === "doubt") return { ...next, ask: ask.id }
+  return ask.from === "tool" ? { ...next, answered: ask.id } : next
 }
 
 /** The run with the ask settled, and its call going on as that says. */
@@ -52,9 +57,7 @@ export function settled(run: Run, ask: Ask, how: Settled): Run {
 export const refusalKey = (call: { tool: string; digest: string }): string => `${call.tool}:${call.digest.slice(0, 16)}`
 
 /** The text that holds an Answer. */
-export const answerText = (answer: Answer): Record<string, string> => ({
-  [`answer:${answer.id}`]: JSON.stringify(answer),
-})
+export const answerText = (answer: Answer): Text => ({ field: `answer:${answer.id}`, text: JSON.stringify(answer) })
 
 /** `2026-11-29 12:30 UTC` */
 export const utc = (ms: number): string => {
@@ -66,7 +69,7 @@ export const utc = (ms: number): string => {
 export function expire(run: Run, now: number): Step | undefined {
   const overdue = openAsks(run).filter((ask) => ask.expiresAt <= now)
   if (overdue.length === 0 || run.ended) return undefined
-  const texts: Record<string, string> = {}
+  const texts: Text[] = []
   const entries: Entry[] = []
   let next = run
   for (const ask of overdue) {
@@ -75,8 +78,8 @@ export function expire(run: Run, now: number): Step | undefined {
         ? `the card is not known to have been delivered before ${utc(ask.expiresAt)}`
         : `nobody answered before ${utc(ask.expiresAt)}`
     next = settled(next, ask, { ok: false, reason: "expired", via: "timer", at: now, cause: `timer:${ask.id}` })
-    Object.assign(texts, answerText({ id: ask.id, ok: false, data: { note }, reason: "expired" }))
-    entries.push({ what: "expired", via: "timer", ...about(ask), outcome: "expired", note })
+    texts.push(answerText({ id: ask.id, ok: false, data: { note }, reason: "expired" }))
+    entries.push(about(ask, { what: "expired", via: "timer", outcome: "expired", note }))
   }
   return step(next, now, entries, { texts, show: "cards" })
 }
@@ -98,8 +101,8 @@ export function answered(run: Run, answer: Answer, now: number): Step | undefine
   if (!ask || ask.settled || run.ended) return undefined
   const { ok, reason = "declined" } = answer
   const how: Settled = { ok, ...(ok ? {} : { reason }), via: "bot", at: now, cause: `host:${ask.id}` }
-  const entry: Entry = { what: "settled", via: "bot", ...about(ask), outcome: ok ? "approved" : reason }
-  return step(settled(run, ask, how), now, [entry], { texts: answerText(answer), show: "cards" })
+  const entry = about(ask, { what: "settled", via: "bot", outcome: ok ? "approved" : reason })
+  return step(settled(run, ask, how), now, [entry], { texts: [answerText(answer)], show: "cards" })
 }
 
 export type CancelOutcome = { kind: "cancelled" } | { kind: "over"; how: string } | { kind: "denied"; why: Denial }
@@ -148,7 +151,7 @@ export function cancelled(run: Run, how: Cancelling, now: number): Step {
 }
 
 function cancelledOpen(run: Run, how: Cancelling, now: number): Step {
-  const texts: Record<string, string> = {}
+  const texts: Text[] = []
   const who = how.by ? { by: how.by } : {}
   const entries: Entry[] = [
     {
@@ -162,14 +165,13 @@ function cancelledOpen(run: Run, how: Cancelling, now: number): Step {
   let next: Run = { ...run, cancelled: { ...who, via: how.via, at: now, cause: how.cause } }
   for (const ask of openAsks(run)) {
     next = settled(next, ask, { ok: false, reason: "cancelled", ...who, via: how.via, at: now, cause: how.cause })
-    Object.assign(texts, answerText({ id: ask.id, ok: false, reason: "cancelled" }))
-    entries.push({ what: "settled", via: how.via, ...who, ...about(ask), outcome: "cancelled", cause: how.cause })
+    texts.push(answerText({ id: ask.id, ok: false, reason: "cancelled" }))
+    entries.push(about(ask, { what: "settled", via: how.via, by: how.by, outcome: "cancelled", cause: how.cause }))
   }
   const words = how.words ?? (how.by ? `cancelled by ${how.by.name ?? how.by.user}` : "cancelled")
   const busy = next.calls.some((call) => call.state === "running")
   if (!busy && next.calls.length === 0) {
-    const { retry: _retry, ...rest } = next
-    next = { ...rest, ended: { how: "cancelled", at: now, words } }
+    next = { ...next, retry: undefined, ended: { how: "cancelled", at: now, words } }
     entries.push({ what: "finished", via: how.via, outcome: "cancelled" })
   }
   return step(next, now, entries, { texts, show: "cards", slots: next.ended ? [{ name: "end", data: "{}" }] : [] })
@@ -182,8 +184,9 @@ export function withdrawn(run: Run, askId: string, words: string, now: number): 
   if (ask.expiresAt <= now) return expire(run, now)
   const cause = `withdrawn:${ask.id}`
   const next = settled(run, ask, { ok: false, reason: "cancelled", via: "bot", at: now, cause })
-  return step(next, now, [{ what: "settled", via: "bot", ...about(ask), outcome: "cancelled", note: words, cause }], {
-    texts: answerText({ id: ask.id, ok: false, data: { note: words }, reason: "cancelled" }),
+  const entry = about(ask, { what: "settled", via: "bot", outcome: "cancelled", note: words, cause })
+  return step(next, now, [entry], {
+    texts: [answerText({ id: ask.id, ok: false, data: { note: words }, reason: "cancelled" })],
     show: "cards",
   })
 }
@@ -192,14 +195,12 @@ export function withdrawn(run: Run, askId: string, words: string, now: number): 
 export function shown(run: Run, askId: string, now: number): Step | undefined {
   const ask = askOf(run, askId)
   if (!ask || ask.shownAt !== undefined) return undefined
-  return step(withAsk(run, { ...ask, shownAt: now }), now, [{ what: "shown", via: "bot", ...about(ask) }], { show: "" })
+  return step(withAsk(run, { ...ask, shownAt: now }), now, [about(ask, { what: "shown", via: "bot" })], { show: "" })
 }
 
 /** Who changed the args of a call must not approve them either when it is asked about once more. */
-function editorsOf(run: Run, call: Call): Pick<Ask, "editors"> {
-  const editors = run.asks.findLast((ask) => ask.call === call.id && ask.editors)?.editors
-  return editors ? { editors } : {}
-}
+const editorsOf = (run: Run, call: Call): Ask["editors"] =>
+  run.asks.findLast((ask) => ask.call === call.id && ask.editors)?.editors
 
 /**
  * Raises an ask about a call: an ask and its Request, with the card it is owed. Its deadline is the rule's or the
@@ -212,7 +213,7 @@ export function raise(
   now: number,
 ): Step {
   const own = how.request.expiresAt === undefined ? undefined : instantOf(how.request.expiresAt)
-  const ask: Ask = {
+  const ask = wholeAsk({
     id: how.request.id,
     call: call.id,
     tool: call.tool,
@@ -220,20 +221,22 @@ export function raise(
     kind: how.request.kind,
     version: 1,
     digest: call.digest,
-    ...(call.edit === undefined ? {} : { edit: call.edit }),
-    ...(how.from === "tool" ? {} : editorsOf(run, call)),
+    edit: call.edit,
+    editors: how.from === "tool" ? undefined : editorsOf(run, call),
     at: now,
     expiresAt: Math.min(now + how.rule.expiresIn, own ?? Number.MAX_SAFE_INTEGER),
     rule: how.rule,
-  }
-  const { attempt: _attempt, grant: _grant, ...rest } = call
-  const next: Call = how.from === "doubt" ? { ...call, ask: ask.id } : { ...rest, state: "asked", ask: ask.id }
+  })
+  const next: Call =
+    how.from === "doubt"
+      ? { ...call, ask: ask.id }
+      : { ...call, state: "asked", ask: ask.id, attempt: undefined, grant: undefined }
   return step(
     { ...withCall(run, next), asks: [...run.asks, ask] },
     now,
-    [{ what: "asked", via: "bot", ...about(ask), outcome: ask.from }],
+    [about(ask, { what: "asked", via: "bot", outcome: ask.from })],
     {
-      texts: { [`req:${ask.id}`]: JSON.stringify(how.request) },
+      texts: [{ field: `req:${ask.id}`, text: JSON.stringify(how.request) }],
       slots: [{ name: `card:${ask.id}`, data: "{}" }],
       show: "cards",
     },

@@ -26,8 +26,9 @@ export function doubted(
 
 /** Nothing is run again in a cancelled run, so there is nothing to decide there: the outcome is unknown, and is called so. */
 function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
-  const { attempt: _attempt, ...rest } = call
-  if (call.effects !== "once" && !run.cancelled) return step(withCall(run, { ...rest, state: "ready" }), now, [])
+  if (call.effects !== "once" && !run.cancelled) {
+    return step(withCall(run, { ...call, attempt: undefined, state: "ready" }), now, [])
+  }
   // A question of the tool's own may be for others than those who may let the call run.
   const guard = run.asks.findLast((ask) => ask.call === call.id && ask.from === "guard")
   const rule = (guard ?? grantOf(run, call))?.rule ?? how.ruleOf(call)

@@ -3,7 +3,7 @@
  * yet. Pure; whether the new args fit the tool, and which rule they fall under, is told.
  */
 import { about, expiredFirst, type Tried } from "./ask.ts"
-import type { Entry, Via } from "./fact.ts"
+import type { Via } from "./fact.ts"
 import { mayEdit, samePerson, type Denial, type Rule, type Who } from "./policy.ts"
 import { argsOf, askOf, callOf, ruleOf, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Run, Step } from "./run.ts"
@@ -79,25 +79,17 @@ const hasSomebody = ({ selfApproval, approvers }: Rule): boolean => selfApproval
 function refusal(run: Run, tried: Editing, ask: Ask, outcome: EditOutcome, now: number): Step {
   const { via, who, version, cause } = tried
   const why = outcome.kind === "denied" ? outcome.why : outcome.kind
-  const entry: Entry = {
-    ...about(ask),
-    what: "refused",
-    via,
-    by: who.person,
-    version,
-    outcome: `edit: ${why}`,
-    cause,
-  }
+  const entry = about(ask, { what: "refused", via, by: who.person, version, outcome: `edit: ${why}`, cause })
   return step(run, now, [entry], { show: "" })
 }
 
 /** The next version: under the old rule and the new one, without votes, and with no more time than before. */
 function changed(run: Run, tried: Editing, ask: Ask, now: number): Step {
   const { who, via, cause, digest, request } = tried
-  const { votes: _votes, ...rest } = ask
   const rule = heldBy(ask, tried)
   const next: Ask = {
-    ...rest,
+    ...ask,
+    votes: undefined,
     version: ask.version + 1,
     edit: (ask.edit ?? 0) + 1,
     digest,
@@ -107,16 +99,11 @@ function changed(run: Run, tried: Editing, ask: Ask, now: number): Step {
   }
   const call = callOf(run, ask.call)
   const asked = call ? withCall(withAsk(run, next), { ...call, digest, edit: next.edit ?? 1 }) : withAsk(run, next)
-  return step(
-    asked,
-    now,
-    [{ what: "edited", via, by: who.person, ...about(next), outcome: `was ${ask.digest}`, cause }],
-    {
-      texts: {
-        [argsOf(next)]: tried.args,
-        [`req:${ask.id}`]: JSON.stringify({ ...request, id: ask.id }),
-      },
-      show: "cards",
-    },
-  )
+  return step(asked, now, [about(next, { what: "edited", via, by: who.person, outcome: `was ${ask.digest}`, cause })], {
+    texts: [
+      { field: argsOf(next), text: tried.args },
+      { field: `req:${ask.id}`, text: JSON.stringify({ ...request, id: ask.id }) },
+    ],
+    show: "cards",
+  })
 }

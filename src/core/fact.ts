@@ -37,21 +37,21 @@ export type What =
 export interface Entry {
   what: What
   via: Via
-  by?: Person
-  ask?: string
-  call?: string
-  tool?: string
+  by?: Person | undefined
+  ask?: string | undefined
+  call?: string | undefined
+  tool?: string | undefined
   /** sha-256 (hex) of the canonical args the fact is about. */
-  args?: string
-  version?: number
+  args?: string | undefined
+  version?: number | undefined
   /** One of a small vocabulary (`approved`, `declined`, `cancelled`, `expired`, `error`, …) or a reason in words. */
-  outcome?: string
+  outcome?: string | undefined
   /** Words of a person, the model or a tool: foreign text. */
-  note?: string
+  note?: string | undefined
   /** What identifies the attempt over retries and redeliveries (a trigger id; person + action_ts + ask; an attempt id). */
-  cause?: string
+  cause?: string | undefined
   /** How many further attempts of the same kind this entry stands for. */
-  repeats?: number
+  repeats?: number | undefined
 }
 
 export interface Fact extends Entry {

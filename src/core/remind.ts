@@ -25,11 +25,15 @@ function reminded(run: Run, ask: Ask, now: number): Step {
   const count = remind.filter((after) => ask.at + after <= now).length
   const isDue = count > (ask.reminded ?? 0)
   const escalates = escalate !== undefined && ask.escalated === undefined && ask.at + escalate.after <= now
-  const entry = { via: "timer", ...about(ask) } as const
-  const entries: Entry[] = [
-    ...(isDue ? [{ what: "reminded", ...entry, outcome: `${count} of ${remind.length}` } as const] : []),
-    ...(escalates ? [{ what: "escalated", ...entry, outcome: escalate.to.join(", ") } as const] : []),
-  ]
-  const next: Ask = { ...ask, ...(isDue ? { reminded: count } : {}), ...(escalates ? { escalated: now } : {}) }
+  const entries: Entry[] = []
+  const next = { ...ask }
+  if (isDue) {
+    entries.push(about(ask, { what: "reminded", via: "timer", outcome: `${count} of ${remind.length}` }))
+    next.reminded = count
+  }
+  if (escalates) {
+    entries.push(about(ask, { what: "escalated", via: "timer", outcome: escalate.to.join(", ") }))
+    next.escalated = now
+  }
   return step(withAsk(run, next), now, entries, { show: "cards" })
 }

@@ -1,10 +1,10 @@
 /**
- * The run: its stored format, what it waits for and when it next needs a worker.
- * Plain data and questions about it; how it changes is in `turn.ts` and `ask.ts`. Knows neither Redis nor Slack.
+ * The run: what it waits for and when it next needs a worker.
+ * Plain data and questions about it; how it changes is in `turn.ts` and `ask.ts`, how it is written in `stored.ts`. Knows neither
+ * Redis nor Slack.
  */
 import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
 import { chain } from "./fact.ts"
-import { lengthened, shortened } from "./digest.ts"
 import { escalatedRule, principalsOf } from "./policy.ts"
 import type { Principal, Rule } from "./policy.ts"
 
@@ -43,21 +43,21 @@ export interface Call {
   tool: string
   effects: Effects
   /** What it does may not be undone, as the tool's author says. */
-  destructive?: true
+  destructive?: true | undefined
   /** sha-256 (hex) of the canonical args text stored as `argsField` says. */
   digest: string
   /** How often people changed the args; absent: never. */
-  edit?: number
+  edit?: number | undefined
   state: CallState
   /** The ask that is open (asked), that decided it (decided), or the open doubt about it (running). */
-  ask?: string
-  yes?: Yes
+  ask?: string | undefined
+  yes?: Yes | undefined
   /** The grant that it may start by, and the Request that is asked should that be over by then. */
-  grant?: { id: string; request: string }
+  grant?: { id: string; request: string } | undefined
   /** The tool's own Request that was answered yes: the call runs with its Answer, and may not suspend again. */
-  answered?: string
-  attempt?: Attempt
-  outcome?: "ok" | "error"
+  answered?: string | undefined
+  attempt?: Attempt | undefined
+  outcome?: "ok" | "error" | undefined
 }
 
 export interface Settled {
@@ -100,21 +100,21 @@ export interface Ask {
   expiresAt: number
   rule: Rule
   /** Who said yes so far, where several must; of this version. */
-  votes?: Vote[]
+  votes?: Vote[] | undefined
   /** Which args it is about: `Call.edit` of its call. */
-  edit?: number
+  edit?: number | undefined
   /** Who changed the args. */
-  editors?: Person[]
+  editors?: Person[] | undefined
   /** How many of the rule's reminders are over. */
-  reminded?: number
+  reminded?: number | undefined
   /** When it was escalated, ms: the rule's further people decide as well since. */
-  escalated?: number
+  escalated?: number | undefined
   /** When the card was first seen to be posted. */
-  shownAt?: number
-  settled?: Settled
+  shownAt?: number | undefined
+  settled?: Settled | undefined
   /** What came of the call, once decided; `no`: it never started, `notRun` says why. */
-  ran?: "running" | "ok" | "error" | "no"
-  notRun?: string
+  ran?: "running" | "ok" | "error" | "no" | undefined
+  notRun?: string | undefined
 }
 
 export interface Ended {
@@ -180,12 +180,12 @@ export interface Run {
   asks: Ask[]
   /** How often a call (by tool and digest) was refused in this run. */
   refusals: Record<string, number>
-  grants?: Grant[]
+  grants?: Grant[] | undefined
   /** What each person said last in it: by it they find the run again. */
-  lately?: Said[]
-  retry?: { count: number; at: number; words: string }
-  cancelled?: { by?: Person; via: Via; at: number; cause: string }
-  ended?: Ended
+  lately?: Said[] | undefined
+  retry?: { count: number; at: number; words: string } | undefined
+  cancelled?: { by?: Person; via: Via; at: number; cause: string } | undefined
+  ended?: Ended | undefined
   facts: Tip
 }
 
@@ -195,13 +195,18 @@ export interface Slot {
   data: string
 }
 
+/** A text that stands beside the state, by the name of its field. */
+export interface Text {
+  field: string
+  text: string
+}
+
 /** What one transition changes: the next state and all that goes beside it, for one commit. */
 export interface Step {
   run: Run
   facts: Fact[]
-  /** Written beside the state, by field name. */
-  texts: Record<string, string>
-  drop: string[]
+  /** Written beside the state; of two for one field the later counts. */
+  texts: Text[]
   /** Transcript entries, in order: JSON text, or the name of a text that is moved there. */
   append: (string | { field: string })[]
   slots: Slot[]
@@ -214,67 +219,6 @@ export class NewerFormat extends Error {
   override name = "NewerFormat"
 }
 
-/**
- * The state as it is stored. For what a parked run costs, nothing is said twice (an ask's tool and args are its call's),
- * nothing that is mostly the same, and digests are shortened. `readRun` takes the whole spelling as well.
- */
-export function writeRun(run: Run): string {
-  const calls = run.calls.map((call) => ({
-    ...call,
-    effects: call.effects === "once" ? undefined : call.effects,
-    digest: shortened(call.digest),
-  }))
-  const asks = run.asks.map((ask) => {
-    const { tool, digest } = theirs(run.calls, ask.call)
-    return {
-      ...ask,
-      tool: ask.tool === tool ? undefined : ask.tool,
-      digest: ask.digest === digest ? undefined : shortened(ask.digest),
-      from: ask.from === "guard" ? undefined : ask.from,
-      kind: ask.kind === "approval" ? undefined : ask.kind,
-      version: ask.version === 1 ? undefined : ask.version,
-      expiresAt: ask.expiresAt === ask.at + ask.rule.expiresIn ? undefined : ask.expiresAt,
-    }
-  })
-  const seal = run.seal === "plain" ? undefined : run.seal
-  const refusals = Object.keys(run.refusals).length === 0 ? undefined : run.refusals
-  return JSON.stringify({
-    ...run,
-    seal,
-    calls,
-    asks,
-    refusals,
-    facts: { ...run.facts, hash: shortened(run.facts.hash) },
-  })
-}
-
-type StoredRun = Omit<Run, "calls" | "asks"> & { calls: StoredCall[]; asks: StoredAsk[] }
-type StoredCall = Omit<Call, "effects"> & Partial<Call>
-type StoredAsk = Omit<Ask, "tool" | "digest" | "from" | "kind" | "version" | "expiresAt"> & Partial<Ask>
-
-/** Reads a stored state. Throws NewerFormat, or an Error when the text is no run. */
-export function readRun(text: string): Run {
-  const run: unknown = JSON.parse(text)
-  if (typeof run !== "object" || run === null || !("format" in run) || typeof run.format !== "number") {
-    throw new Error("the stored state is no run")
-  }
-  if (run.format > FORMAT) throw new NewerFormat(`the run has format ${run.format}, this release reads up to ${FORMAT}`)
-  const stored = run as StoredRun
-  const calls = stored.calls.map((call): Call => ({ effects: "once", ...call, digest: lengthened(call.digest) }))
-  const asks = stored.asks.map((ask): Ask => {
-    const { tool, digest } = theirs(calls, ask.call)
-    const usual = { tool, from: "guard", kind: "approval", version: 1, expiresAt: ask.at + ask.rule.expiresIn } as const
-    return { ...usual, ...ask, digest: ask.digest === undefined ? digest : lengthened(ask.digest) }
-  })
-  const facts = { ...stored.facts, hash: lengthened(stored.facts.hash) }
-  return { ...stored, seal: "plain", refusals: stored.refusals ?? {}, calls, asks, facts }
-}
-
-function theirs(calls: readonly Call[], id: string): Pick<Ask, "tool" | "digest"> {
-  const { tool = "", digest = "" } = calls.find((call) => call.id === id) ?? {}
-  return { tool, digest }
-}
-
 /** Begins a step: `run` as it becomes, with its facts chained. */
 export function step(
   run: Run,
@@ -283,7 +227,8 @@ export function step(
   rest: Partial<Omit<Step, "run" | "facts">> = {},
 ): Step {
   const { facts, tip } = chain(run.id, run.facts, now, entries)
-  return { run: { ...run, facts: tip }, facts, texts: {}, drop: [], append: [], slots: [], show: "rest", ...rest }
+  const { texts = [], append = [], slots = [], show = "rest" } = rest
+  return { run: { ...run, facts: tip }, facts, texts, append, slots, show }
 }
 
 /** One step after another, as one commit. `second` must have been made from `first.run`. */
@@ -292,8 +237,7 @@ export function merge(first: Step | undefined, second: Step | undefined): Step |
   return {
     run: second.run,
     facts: [...first.facts, ...second.facts],
-    texts: { ...first.texts, ...second.texts },
-    drop: [...first.drop.filter((field) => !(field in second.texts)), ...second.drop],
+    texts: [...first.texts, ...second.texts],
     append: [...first.append, ...second.append],
     slots: [...first.slots, ...second.slots],
     show: first.show === "cards" || second.show === "cards" ? "cards" : first.show || second.show,

@@ -100,8 +100,8 @@ const refusedAs = (outcome: Outcome): string => {
 /** The record of an attempt that decided nothing. */
 function refusal(run: Run, now: number, tried: Attempted, ask: Ask, outcome: string, repeats: number): Step {
   const { via, who, version, cause } = tried
-  const counted = repeats > 0 ? { repeats } : {}
-  const entry: Entry = { what: "refused", via, by: who.person, ...about(ask), version, outcome, cause, ...counted }
+  const counted = repeats > 0 ? repeats : undefined
+  const entry = about(ask, { what: "refused", via, by: who.person, version, outcome, cause, repeats: counted })
   return step(run, now, [entry], { show: "" })
 }
 
@@ -143,15 +143,8 @@ function voted(run: Run, tried: Attempted, ask: Ask, now: number, repeats: numbe
   if (!before) return { outcome: { kind: "look again", ask } }
   const { who, via, cause, note } = tried
   const votes: Vote[] = [...before.votes, { by: who.person, at: now, cause }]
-  const entry: Entry = {
-    what: "voted",
-    via,
-    by: who.person,
-    ...about(ask),
-    outcome: `${votes.length} of ${quorum}`,
-    cause,
-    ...(note === undefined ? {} : { note }),
-  }
+  const outcome = `${votes.length} of ${quorum}`
+  const entry = about(ask, { what: "voted", via, by: who.person, outcome, cause, note })
   const counted = { ...ask, votes }
   const one = step(saidLately(withAsk(run, counted), who.person, ask, now), now, [...before.voided, entry], {
     show: "cards",
@@ -182,7 +175,7 @@ function standing(run: Run, { voters = [] }: Attempted, ask: Ask): { votes: Vote
     const why = deniedTo(run, ask, who, true)
     const { by, cause } = vote
     if (why === undefined) votes.push(vote)
-    else voided.push({ what: "refused", via: "bot", by, ...about(ask), outcome: `vote void: ${why}`, cause })
+    else voided.push(about(ask, { what: "refused", via: "bot", by, outcome: `vote void: ${why}`, cause }))
   }
   return { votes, voided }
 }
@@ -198,19 +191,12 @@ function recorded(run: Run, now: number, tried: Attempted, ask: Ask): Step {
     at: now,
     cause,
   }
-  const entry: Entry = {
-    what: "settled",
-    via,
-    by: who.person,
-    ...about(ask),
-    outcome: tried.ok ? (tried.choice ?? "approved") : "declined",
-    cause,
-    ...(tried.note === undefined ? {} : { note: tried.note }),
-  }
+  const outcome = tried.ok ? (tried.choice ?? "approved") : "declined"
+  const entry = about(ask, { what: "settled", via, by: who.person, outcome, cause, note: tried.note })
   const grant = grantOf(run, tried, ask, now)
   const entries = grant ? [entry, granting(ask, tried, grant)] : [entry]
   const next = settled(grant ? { ...run, grants: [...(run.grants ?? []), grant] } : run, ask, how)
-  return step(next, now, entries, { texts: answerText(answerOf(tried, how)), show: "cards" })
+  return step(next, now, entries, { texts: [answerText(answerOf(tried, how))], show: "cards" })
 }
 
 function grantOf(run: Run, tried: Attempted, ask: Ask, now: number): Grant | undefined {
@@ -222,14 +208,8 @@ function grantOf(run: Run, tried: Attempted, ask: Ask, now: number): Grant | und
   return { id, ask: ask.id, tool, mark, rule, ...escalated, by: who.person, at: now, until: now + rule.grant.for }
 }
 
-const granting = (ask: Ask, { via, who, cause }: Attempted, { until }: Grant): Entry => ({
-  what: "granted",
-  via,
-  by: who.person,
-  ...about(ask),
-  outcome: `until ${utc(until)}`,
-  cause,
-})
+const granting = (ask: Ask, { via, who, cause }: Attempted, { until }: Grant): Entry =>
+  about(ask, { what: "granted", via, by: who.person, outcome: `until ${utc(until)}`, cause })
 
 function answerOf(tried: Attempted, how: Settled): Answer {
   const note = tried.note === undefined ? {} : { note: tried.note }

@@ -7,8 +7,9 @@ import { isMarked, isOf, isRunning, isUnbegun } from "./attempt.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
-import { callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
-import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Usage } from "./run.ts"
+import { argsField, callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
+import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Text, Usage } from "./run.ts"
+import { wholeCall, wholeRun } from "./stored.ts"
 import type { Request } from "./suspension.ts"
 
 /** A new run, with what was asked for as the first entry of its transcript. */
@@ -29,7 +30,7 @@ export function begin(
   now: number,
 ): Step {
   const title = titleOf(how.prompt)
-  const run: Run = {
+  const run = wholeRun({
     format: FORMAT,
     seal: "plain",
     id: how.id,
@@ -46,9 +47,9 @@ export function begin(
     asks: [],
     refusals: {},
     facts: { n: 0, hash: "" },
-  }
+  })
   return step(run, now, [{ what: "started", via: how.via, by: how.requester, cause: how.cause }], {
-    texts: how.prompt === title ? {} : { prompt: how.prompt },
+    texts: how.prompt === title ? [] : [{ field: "prompt", text: how.prompt }],
     append: how.transcript,
     slots: [{ name: "root", data: "{}" }, ...(how.slots ?? [])],
     show: "cards",
@@ -72,7 +73,7 @@ export interface Planned {
   ref: string
   tool: string
   effects: Effects
-  destructive?: true
+  destructive?: true | undefined
   /** Canonical text of the parsed args; what can't be parsed is kept as it came. */
   args: string
   digest: string
@@ -96,14 +97,13 @@ export interface Taken {
 /** A model's answer: kept whole; its calls are planned, or it is the final answer. */
 export function took(run: Run, turn: Taken, now: number): Step | undefined {
   if (run.ended || run.cancelled || run.calls.length > 0) return undefined
-  const { retry: _retry, ...rest } = run
   const usage = {
     prompt: run.usage.prompt + turn.usage.prompt,
     completion: run.usage.completion + turn.usage.completion,
   }
-  const next: Run = { ...rest, turns: run.turns + 1, usage }
+  const next: Run = { ...run, turns: run.turns + 1, usage, retry: undefined }
   if (turn.planned.length > 0) return withCalls(next, turn, now)
-  const said = step(next, now, [], { append: [turn.message], texts: { answer: turn.text } })
+  const said = step(next, now, [], { append: [turn.message], texts: [{ field: "answer", text: turn.text }] })
   return merge(
     said,
     end(said.run, turn.cut === undefined ? { how: "done" } : { how: "incomplete", words: turn.cut }, now),
@@ -112,13 +112,13 @@ export function took(run: Run, turn: Taken, now: number): Step | undefined {
 
 function withCalls(run: Run, turn: Taken, now: number): Step {
   const entries: Entry[] = []
-  const texts: Record<string, string> = turn.text.trim() === "" ? {} : { [`why:${run.turns}`]: turn.text }
-  const calls = turn.planned.map(({ args, next, ...planned }, index): Call => {
-    const { tool, digest } = planned
-    const call: Call = { id: `${run.turns}.${index + 1}`, ...planned, state: "ready" }
-    texts[`args:${call.id}`] = args
+  const texts: Text[] = turn.text.trim() === "" ? [] : [{ field: `why:${run.turns}`, text: turn.text }]
+  const calls = turn.planned.map(({ ref, tool, effects, destructive, args, digest, next }, index): Call => {
+    const id = `${run.turns}.${index + 1}`
+    const call = wholeCall({ id, ref, tool, effects, destructive, digest, state: "ready" })
+    texts.push({ field: argsField(call), text: args })
     if (next.do !== "result") return call
-    texts[`out:${call.id}`] = next.message
+    texts.push({ field: `out:${call.id}`, text: next.message })
     entries.push({ what: "finished", via: "bot", call: call.id, tool, args: digest, outcome: next.why })
     return { ...call, state: "done", outcome: next.isError ? "error" : "ok" }
   })
@@ -157,7 +157,7 @@ function granted(
   }
   const { request } = otherwise
   return step(withCall(run, { ...call, grant: { id, request: request.id } }), now, [entry], {
-    texts: { [`req:${request.id}`]: JSON.stringify(request) },
+    texts: [{ field: `req:${request.id}`, text: JSON.stringify(request) }],
     slots: [{ name: `used:${call.id}`, data: JSON.stringify({ grant: id }) }],
   })
 }
@@ -170,10 +170,9 @@ export function askedAgain(run: Run, callId: string, request: Request, now: numb
   const call = callOf(run, callId)
   const before = call && allowedBy(run, call)
   if (!call || !before || call.state !== "ready" || run.cancelled) return undefined
-  const { yes: _yes, answered, ...rest } = call
   const { from, rule } = before
-  const kept = answered === undefined ? {} : { answered }
-  const again: Call = from === "doubt" ? { ...rest, ...kept, state: "running" } : rest
+  const again: Call =
+    from === "doubt" ? { ...call, yes: undefined, state: "running" } : { ...call, yes: undefined, answered: undefined }
   return raise(withCall(run, again), again, { request, from, rule }, now)
 }
 
@@ -275,14 +274,13 @@ function closeAsk(run: Run, call: Call, attemptId: string, now: number): Step | 
   if (!ask) return undefined
   const cause = `result:${attemptId}`
   const settled = { ok: true, choice: "done", via: "bot", at: now, cause } as const
-  const entry: Entry = { what: "settled", via: "bot", ...about(ask), outcome: "known", cause }
+  const entry = about(ask, { what: "settled", via: "bot", outcome: "known", cause })
   return step(withAsk(run, { ...ask, settled }), now, [entry], { show: "cards" })
 }
 
 function written(run: Run, call: Call, result: Result, now: number, cause?: string): Step {
-  const { attempt: _attempt, ...rest } = call
   const outcome = result.isError ? "error" : "ok"
-  const next = withCall(run, { ...rest, state: "done", outcome })
+  const next = withCall(run, { ...call, attempt: undefined, state: "done", outcome })
   const entry: Entry = {
     what: "finished",
     via: "bot",
@@ -290,9 +288,9 @@ function written(run: Run, call: Call, result: Result, now: number, cause?: stri
     tool: call.tool,
     args: call.digest,
     outcome: result.outcome,
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   }
-  const one = step(next, now, [entry], { texts: { [`out:${call.id}`]: result.message } })
+  const one = step(next, now, [entry], { texts: [{ field: `out:${call.id}`, text: result.message }] })
   return merge(one, complete(one.run, now)) ?? one
 }
 
@@ -315,7 +313,7 @@ export function suspended(
 /** When every call has its result: they go to the transcript in call order, the turn's asks beside the state. */
 export function complete(run: Run, now: number): Step | undefined {
   if (run.calls.length === 0 || run.calls.some((call) => call.state !== "done")) return undefined
-  const texts = Object.fromEntries(run.asks.map((ask) => [`ask:${ask.id}`, JSON.stringify(ask)]))
+  const texts = run.asks.map((ask) => ({ field: `ask:${ask.id}`, text: JSON.stringify(ask) }))
   const append = run.calls.map((call) => ({ field: `out:${call.id}` }))
   const next = step({ ...run, calls: [], asks: [] }, now, [], { texts, append })
   if (!run.cancelled) return next
@@ -326,14 +324,9 @@ export function complete(run: Run, now: number): Step | undefined {
 /** Ends the run. Its calls must be done. */
 export function end(run: Run, how: Omit<Ended, "at">, now: number): Step | undefined {
   if (run.ended) return undefined
-  const { retry: _retry, ...rest } = run
-  const entry: Entry = {
-    what: "finished",
-    via: "bot",
-    outcome: how.how,
-    ...(how.words === undefined ? {} : { note: how.words }),
-  }
-  return step({ ...rest, ended: { ...how, at: now } }, now, [entry], { slots: [{ name: "end", data: "{}" }] })
+  const entry: Entry = { what: "finished", via: "bot", outcome: how.how, note: how.words }
+  const next = { ...run, retry: undefined, ended: { ...how, at: now } }
+  return step(next, now, [entry], { slots: [{ name: "end", data: "{}" }] })
 }
 
 /** How long the n-th retry of a model turn waits, ms: `base` (1 s), doubling, at most 5 min. */

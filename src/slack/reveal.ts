@@ -33,18 +33,14 @@ export async function reveal(
   )
   const why: Denial | undefined = right.ok ? undefined : right.why
   const cause = causeOf(press, ref.ask)
-  const entry = {
-    via: "click" as const,
-    by: who.person,
-    ...about(ask),
-    cause,
-  }
+  const entry = { via: "click", by: who.person, cause } as const
   const applied = await attempt<"shown" | "refused" | "gone">(front, loaded.run.id, {
     transition: (run, now) => {
       if (why === undefined) {
-        return { step: step(run, now, [{ what: "revealed", ...entry }], { show: "" }), outcome: "shown" }
+        return { step: step(run, now, [about(ask, { what: "revealed", ...entry })], { show: "" }), outcome: "shown" }
       }
-      const refused = step(run, now, [{ what: "refused", ...entry, outcome: `reveal: ${why}` }], { show: "" })
+      const refusal = about(ask, { what: "refused", ...entry, outcome: `reveal: ${why}` })
+      const refused = step(run, now, [refusal], { show: "" })
       return { step: refused, outcome: "refused", refusal: words({ about: "reveal", why }) }
     },
     gone: "gone",

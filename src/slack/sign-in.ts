@@ -62,12 +62,6 @@ async function recorded(
 
 function entryOf(ask: Ask, who: Who, why: Denial | undefined, cause: string) {
   const outcome = why === undefined ? "where to sign in" : `sign in: ${why}`
-  return {
-    what: why === undefined ? ("revealed" as const) : ("refused" as const),
-    via: "click" as const,
-    by: who.person,
-    ...about(ask),
-    outcome,
-    cause,
-  }
+  const what = why === undefined ? "revealed" : "refused"
+  return about(ask, { what, via: "click", by: who.person, outcome, cause })
 }

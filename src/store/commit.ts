@@ -2,8 +2,9 @@
  * One commit as the arguments of `lua/commit.lua`, and that script's replies as data. Knows the layout and nothing else:
  * neither why a step is made nor what becomes of a reply.
  */
-import { indexesOf, needsOf, wakeAt, writeRun } from "../core/run.ts"
+import { indexesOf, needsOf, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
+import { writeRun } from "../core/stored.ts"
 import { fieldOf, packed } from "./facts.ts"
 import type { Shard } from "./keys.ts"
 import type { Leasing } from "./lease.ts"
@@ -48,7 +49,7 @@ export const scoreOf = (ms: number): string => (Number.isFinite(ms) ? String(Mat
  * are JSON, which escapes it.
  */
 export function mustBeStorable(step: Step): void {
-  for (const [field, text] of Object.entries(step.texts)) mustBeWhole(field, text)
+  for (const { field, text } of step.texts) mustBeWhole(field, text)
   for (const entry of step.append) if (typeof entry === "string") mustBeWhole("a transcript entry", entry)
   for (const { name, data } of step.slots) mustBeWhole(`slot ${name}`, data)
 }
@@ -63,7 +64,7 @@ function mustBeWhole(what: string, text: string): void {
 function fieldsOf(step: Step, moved: ReadonlySet<string>): string[] {
   const { run } = step
   const fields = ["state", writeRun(run), ...step.facts.flatMap((fact) => [fieldOf(fact.n), packed(fact)])]
-  for (const [field, text] of Object.entries(step.texts)) {
+  for (const { field, text } of step.texts) {
     if (!moved.has(field)) fields.push(field, text)
   }
   return fields
@@ -78,7 +79,7 @@ function entriesOf(step: Step): { entries: string[]; moved: Set<string> } {
       entries.push("=", entry)
       continue
     }
-    const text = step.texts[entry.field]
+    const text = step.texts.findLast(({ field }) => field === entry.field)?.text
     if (text === undefined) entries.push("@", entry.field)
     else {
       entries.push("=", text)
@@ -107,7 +108,7 @@ export function commitArgs(commit: Commit): string[] {
   const facts = commit.outbox ? step.facts.map((fact) => JSON.stringify(fact)) : []
   const index = indexChanges(commit.before, step.run)
   const slots = step.slots.flatMap(({ name, data }) => [name, data])
-  const groups = [fields, step.drop, entries, facts, index.set, index.leave, slots, commit.want]
+  const groups = [fields, entries, facts, index.set, index.leave, slots, commit.want]
   const { revision, token, lease } = commit
   const shows = step.show === "" ? 0 : 1
   const times = `${scoreOf(commit.notAfter)} ${lease.what || "-"} ${lease.ms} ${scoreOf(wakeAt(step.run))}`

@@ -3,8 +3,9 @@
  * was over, and sends a commit whose reply was lost again until it is known what became of it. What waits for one run in
  * this process is merged into one commit. Knows nothing of what a transition is about.
  */
-import { deadlinesOf, readRun, wakeAt } from "../core/run.ts"
+import { deadlinesOf, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
+import { readRun } from "../core/stored.ts"
 import type { Clock } from "./clock.ts"
 import { commitArgs, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"

@@ -2,8 +2,9 @@
  * The show agenda and what Slack was sent of each run, outside the run's revision. Knows no message and no method: what a
  * slot, a copy or a pace key stands for is the caller's matter.
  */
-import { FORMAT, readRun } from "../core/run.ts"
+import { FORMAT } from "../core/run.ts"
 import type { Run } from "../core/run.ts"
+import { readRun } from "../core/stored.ts"
 import { scoreOf } from "./commit.ts"
 import type { Connection } from "./connection.ts"
 import type { Shard } from "./keys.ts"

@@ -3,8 +3,9 @@
  * approval, no model and no Slack: what a run becomes is decided by the transitions it is given.
  */
 import { randomBytes } from "node:crypto"
-import { FORMAT, indexesOf, readRun } from "../core/run.ts"
+import { FORMAT, indexesOf } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
+import { readRun } from "../core/stored.ts"
 import { Clock } from "./clock.ts"
 import { scoreOf } from "./commit.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"

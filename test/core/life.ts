@@ -27,7 +27,7 @@ export interface Life {
 export function commit(life: Life, step: Step | undefined): Life {
   if (!step) return life
   const texts = new Map(life.texts)
-  for (const [field, text] of Object.entries(step.texts)) texts.set(field, text)
+  for (const { field, text } of step.texts) texts.set(field, text)
   const transcript = [...life.transcript]
   for (const entry of step.append) {
     if (typeof entry === "string") transcript.push(entry)
@@ -38,7 +38,6 @@ export function commit(life: Life, step: Step | undefined): Life {
       texts.delete(entry.field)
     }
   }
-  for (const field of step.drop) texts.delete(field)
   return { run: step.run, facts: [...life.facts, ...step.facts], texts, transcript }
 }
 

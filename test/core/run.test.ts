@@ -5,8 +5,9 @@ import { settle } from "../../src/core/settle.ts"
 import type { Attempted } from "../../src/core/settle.ts"
 import { brokenAt } from "../../src/core/fact.ts"
 import { sha256 } from "../../src/core/digest.ts"
-import { indexesOf, needsOf, openAsks, readRun, NewerFormat, saidLately, wakeAt, writeRun } from "../../src/core/run.ts"
+import { indexesOf, needsOf, openAsks, NewerFormat, saidLately, wakeAt } from "../../src/core/run.ts"
 import type { Ask, Run, Step } from "../../src/core/run.ts"
+import { readRun, writeRun } from "../../src/core/stored.ts"
 import { doubted } from "../../src/core/doubt.ts"
 import {
   begin,
@@ -73,7 +74,8 @@ describe("an ask", () => {
       "expired expired",
       "refused too late",
     ])
-    expect(JSON.parse(late.step?.texts["answer:ask-1-1"] ?? "")).toEqual({
+    const texts = new Map(late.step?.texts.map(({ field, text }) => [field, text]))
+    expect(JSON.parse(texts.get("answer:ask-1-1") ?? "")).toEqual({
       id: "ask-1-1",
       ok: false,
       data: { note: "the card is not known to have been delivered before 1970-01-01 00:01 UTC" },
@@ -307,9 +309,9 @@ describe("a run", () => {
     const how = { id: "r00abc", cause: "c", requester: REQ, channel: "C0OPS", keep: 1, via: "command" } as const
     const { run, texts } = begin({ ...how, prompt, rooted: false, transcript: [] }, 1000)
     expect(run.title).toBe(title)
-    expect(texts["prompt"]).toBe(prompt)
+    expect(texts).toEqual([{ field: "prompt", text: prompt }])
     const named = begin({ ...how, prompt: "restart web", rooted: false, transcript: [] }, 1000)
-    expect([named.run.title, named.texts]).toEqual(["restart web", {}])
+    expect([named.run.title, named.texts]).toEqual(["restart web", []])
   })
 
   test("ends with the model's last words, and is due for deletion after its keep", () => {

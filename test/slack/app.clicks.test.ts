@@ -371,8 +371,7 @@ describe("whatever happens", () => {
     await it.change(id, (run) => ({
       run: { ...run, asks: run.asks.map((ask) => ({ ...ask, version: 2 })) },
       facts: [],
-      texts: {},
-      drop: [],
+      texts: [],
       append: [],
       slots: [],
       show: "",

@@ -102,8 +102,7 @@ test("those brought in later decide as well", async () => {
   await it.change(id, (run, now) => ({
     run: { ...run, asks: run.asks.map((ask) => ({ ...ask, escalated: now })) },
     facts: [],
-    texts: {},
-    drop: [],
+    texts: [],
     append: [],
     slots: [],
     show: "cards",

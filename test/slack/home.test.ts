@@ -111,7 +111,7 @@ describe("the home", () => {
     await it.change(id, (run, now) => ({
       ...stepOf(run, now, []),
       run: { ...run, calls: [], asks: [] },
-      texts: Object.fromEntries(run.asks.map((ask) => [`ask:${ask.id}`, JSON.stringify(ask)])),
+      texts: run.asks.map((ask) => ({ field: `ask:${ask.id}`, text: JSON.stringify(ask) })),
     }))
     await open(it, ADA)
     expect(under(await homeOf(it, ADA, /^Waiting/), "You decided lately")).toContain("Approved: deploy")

@@ -397,7 +397,7 @@ test("a call that ran under a grant has a line that says whose, until when and h
   }
   await bot.change(id, (run, now) =>
     step({ ...run, grants: [grant] }, now, [], {
-      texts: { "args:1.1": '{"service":"web"}' },
+      texts: [{ field: "args:1.1", text: '{"service":"web"}' }],
       slots: [{ name: "used:1.1", data: JSON.stringify({ grant: grant.id }) }],
     }),
   )

@@ -42,9 +42,13 @@ const revisionOf = async (id: string) => (await store.load(id))?.revision
 
 /** A plain change with whatever goes beside it. */
 const writing =
-  (rest: Partial<Omit<Step, "run" | "facts">>) =>
-  (run: Run | undefined, now: number): Change<string> =>
-    run ? { step: step(run, now, [], { show: "", ...rest }), outcome: "written" } : { outcome: "none" }
+  ({ texts = {}, ...rest }: Partial<Omit<Step, "run" | "facts" | "texts">> & { texts?: Record<string, string> }) =>
+  (run: Run | undefined, now: number): Change<string> => {
+    const all = Object.entries(texts).map(([field, text]) => ({ field, text }))
+    return run
+      ? { step: step(run, now, [], { show: "", texts: all, ...rest }), outcome: "written" }
+      : { outcome: "none" }
+  }
 
 describe("a commit", () => {
   test("creates a run once, and knows it again by its cause", async () => {
@@ -127,9 +131,10 @@ describe("a commit", () => {
     const id = await begun()
     applied(await store.apply(id, writing({ texts: { "out:1": "one", "out:2": "two", keep: "kept" } })))
     const append = [{ field: "out:2" }, "between", { field: "out:3" }, { field: "out:1" }]
-    applied(await store.apply(id, writing({ texts: { "out:3": "three" }, append, drop: ["keep"] })))
+    applied(await store.apply(id, writing({ texts: { "out:3": "three" }, append })))
     expect((await store.transcript(id)).slice(1)).toEqual(["two", "between", "three", "one"])
-    expect(await store.texts(id, ["out:1", "out:2", "out:3", "keep"])).toEqual(Array(4).fill(undefined))
+    const left = await store.texts(id, ["out:1", "out:2", "out:3", "keep"])
+    expect(left).toEqual([undefined, undefined, undefined, "kept"])
   })
 
   test("that would move a text that isn't there changes nothing", async () => {

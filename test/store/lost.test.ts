@@ -255,11 +255,11 @@ describe("a Redis that is full", () => {
     const refused = await store.apply(id, clicking("a", "c"), { notAfterMs: 15_000 })
     expect(performance.now() - started).toBeLessThan(2000)
     expect(refused).toMatchObject({ kind: "not recorded", error: { message: expect.stringContaining("OOM") } })
-    // With a lease to give back, fields to drop, texts to move: nothing of it either.
+    // With texts to write and to move: nothing of it either.
     const mixed = store.apply(id, (run, now) =>
       run
         ? {
-            step: step(run, now, [], { texts: { x: "x" }, drop: ["prompt"], append: [{ field: "why:1" }] }),
+            step: step(run, now, [], { texts: [{ field: "x", text: "x" }], append: [{ field: "why:1" }] }),
             outcome: 1,
           }
         : { outcome: 0 },

@@ -17,9 +17,9 @@
 --        length of the lease that is taken, ms
 --        score for the agenda: when the run next needs a worker, 0 for now
 --        1 puts the run on the show agenda   1 returns the transcript
---        counts of the arguments that follow: fields to set (field, value), fields to delete, transcript entries (kind,
---        text: '=' is the entry itself, '@' the field that is moved there), facts for the outbox, indexes to set (name,
---        score), indexes to leave, slots (name, data), fields to return
+--        counts of the arguments that follow: fields to set (field, value), transcript entries (kind, text: '=' is the
+--        entry itself, '@' the field that is moved there), facts for the outbox, indexes to set (name, score), indexes to
+--        leave, slots (name, data), fields to return
 --      5.. the arguments counted, in that order
 --
 -- Returns {'done' | 'yours', now, revision, fields returned, transcript, 1 when the lease was taken with it}: stored now, or
@@ -43,7 +43,7 @@ rev = tonumber(rev)
 
 local function reply(word, taken)
   local wanted, log = {}, {}
-  local count = tonumber(plan[16])
+  local count = tonumber(plan[15])
   if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
   if plan[8] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
   return {word, now, expected + 1, wanted, log, taken and 1 or 0}
@@ -58,14 +58,13 @@ if limit > 0 and now > limit then return {'late', now} end
 -- Where each group of arguments begins; the last are the fields to return.
 local first = {}
 local at = 5
-for group = 1, 8 do
+for group = 1, 7 do
   first[group] = at
   at = at + tonumber(plan[group + 8])
 end
 
 local entries, gone = {}, {}
-for i = first[2], first[3] - 1 do gone[#gone + 1] = ARGV[i] end
-for i = first[3], first[4] - 1, 2 do
+for i = first[2], first[3] - 1, 2 do
   local text = ARGV[i + 1]
   if ARGV[i] == '@' then
     gone[#gone + 1] = text
@@ -104,9 +103,9 @@ if lease == 'release' then
 end
 each('HDEL', run, gone, 1, #gone)
 each('RPUSH', KEYS[2], entries, 1, #entries)
-for i = first[4], first[5] - 1 do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
-for i = first[5], first[6] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
-for i = first[6], first[7] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
-for i = first[7], first[8] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
+for i = first[3], first[4] - 1 do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
+for i = first[4], first[5] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
+for i = first[5], first[6] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
+for i = first[6], first[7] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
 if plan[7] == '1' then redis.call('ZADD', KEYS[5], now, id) end
 return reply('done', takes and not leased)
