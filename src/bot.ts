@@ -86,15 +86,33 @@ const opening = (prompt: string): string[] => [
   JSON.stringify({ role: "user", content: [{ type: "text", text: prompt.toWellFormed() }] }),
 ]
 
+/** In the order in which they end; each may take so many ms. */
+interface Stops {
+  /** What takes new things, from Slack and from the agenda: side by side, within one deadline. */
+  doors: Stop[]
+  /** What tells people and the audit of it. */
+  tellers: Stop[]
+  redis: Stop[]
+}
+
+type Stop = (ms: number) => Promise<void>
+
+/** Each is stopped once, whatever becomes of the others. */
+async function stopAll({ doors, tellers, redis }: Stops, ms: number, log: Log): Promise<void> {
+  for (const group of [doors, tellers, redis]) {
+    for (const ended of await Promise.allSettled(group.splice(0).map((stop) => stop(ms)))) {
+      if (ended.status === "rejected") log.error({ err: ended.reason }, "something could not be ended in order")
+    }
+  }
+}
+
 /** Starts the bot. Rejects, with nothing left running, when Redis or Slack can't be reached or refuse us. */
 export async function startBot(options: BotOptions): Promise<Bot> {
   const { config, log } = options
   const { slack, redis } = config
   const owner = randomUUID()
-  const stops: ((ms: number) => Promise<void>)[] = []
-  const stop = async (ms: number): Promise<void> => {
-    for (const one of stops.splice(0).reverse()) await one(ms)
-  }
+  const stops: Stops = { doors: [], tellers: [], redis: [] }
+  const stop = (ms: number): Promise<void> => stopAll(stops, ms, log)
   let committed: (id: string, step: Step, at: Loaded) => void = () => undefined
   try {
     const tools = await createToolkit({ extraTools: options.tools })
@@ -107,7 +125,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       log,
       onCommit: (id, step, at) => committed(id, step, at),
     })
-    stops.push(() => store.close())
+    stops.redis.push(() => store.close())
     const newClient = (timeout?: number) =>
       slackClient({
         token: slack.botToken,
@@ -129,15 +147,17 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       owner,
       command: config.command,
     })
-    stops.push(() => show.stop())
+    stops.tellers.push(() => show.stop())
     const channel =
       config.audit &&
       auditChannel({ client: newClient(10_000), pace: new Pace(store), args: undefined, ...config.audit })
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
-    stops.push(() => audit.stop())
+    stops.tellers.push(() => audit.stop())
     const pause = new KnownPause()
     const worker = startWorker({ store, owner, agent, log, paused: () => pause.paused })
-    stops.push((ms) => worker.stop(ms))
+    stops.doors.push((ms) => worker.stop(ms))
+    // The last click's commit may have left its run here.
+    stops.tellers.push(() => worker.stop(1000))
     let homes: (run: Run) => void = () => undefined
     committed = (id, step, at) => {
       audit.committed(id, step)
@@ -160,7 +180,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       people,
       log,
     })
-    stops.push((ms) => app.stop(ms))
+    stops.doors.push((ms) => app.stop(ms))
     homes = (run) => app.committed(run)
     const stopPulse = startPulse(
       store,
@@ -172,7 +192,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       },
       log,
     )
-    stops.push(async () => stopPulse())
+    stops.tellers.push(async () => stopPulse())
     return { ...(app.port === undefined ? {} : { port: app.port }), stop }
   } catch (error) {
     await stop(1000)

@@ -37,7 +37,10 @@ export interface Worker {
   committed(id: string, at: Left): void
   /** Something is due. */
   wake(): void
-  /** Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it. */
+  /**
+   * Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it, and hands back what is left: whoever
+   * else is there takes it at once. May be called again: for what a commit that was on its way then left here.
+   */
   stop(deadlineMs: number): Promise<void>
 }
 
@@ -45,6 +48,8 @@ export interface Worker {
 const LOOK_AGAIN = 2000
 /** How long what was aborted may take to end, ms. */
 const ABORT_WITHIN = 1000
+/** How long handing back may take, ms; a lease that could not be given back lapses. */
+const HAND_BACK_WITHIN = 1000
 
 /** Starts claiming. The caller wakes it when something is due, and looks for that at least once a second. */
 export function startWorker(options: WorkerOptions): Worker {
@@ -53,6 +58,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new AbortController()
+  /** What a stop could not wait for. */
+  const behind = new Set<RedisHeld>()
   // Every run that is held listens.
   setMaxListeners(0, abort.signal)
   let claiming = false
@@ -162,6 +169,13 @@ export function startWorker(options: WorkerOptions): Worker {
     if (!(await store.remove(id))) log.debug({ run: id }, "an ended run is still needed")
   }
 
+  async function finished(): Promise<void> {
+    await looping
+    const waited = (): Promise<void>[] =>
+      [...holding.values()].filter(({ held }) => !behind.has(held)).map(({ done }) => done)
+    while (waited().length > 0) await Promise.all(waited())
+  }
+
   store.takeFor(() => (holding.size < atOnce && !drain.signal.aborted && !paused() ? { owner, leaseMs } : undefined))
 
   return {
@@ -179,20 +193,19 @@ export function startWorker(options: WorkerOptions): Worker {
       drain.abort()
       clearTimeout(timer)
       for (const { held } of holding.values()) held.notify()
-      const all = async (): Promise<void> => {
-        await looping
-        await Promise.allSettled([...holding.values()].map(({ done }) => done))
-      }
-      if (await within(all(), deadlineMs)) return
+      if (await within(finished(), deadlineMs)) return
       abort.abort(new Error("the bot is stopping"))
-      // A tool that does not listen is left behind: its call is in doubt.
-      await within(all(), ABORT_WITHIN)
+      if (await within(finished(), ABORT_WITHIN)) return
+      // A tool that does not listen is left behind: its call is in doubt, and nobody need wait for its lease to find that out.
+      for (const { held } of holding.values()) behind.add(held)
+      const held = [...behind].filter(({ holds }) => holds)
+      await within(Promise.allSettled(held.map((one) => one.release())), HAND_BACK_WITHIN)
     },
   }
 }
 
 /** Whether it is done before `ms` are over. */
-async function within(work: Promise<void>, ms: number): Promise<boolean> {
+async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
   const over = new AbortController()
   const late = delay(ms, false, { signal: over.signal }).catch(() => false)
   try {

@@ -396,16 +396,24 @@ describe("stopping", () => {
     expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
   })
 
-  test("leaves a tool behind that does not listen", async () => {
+  test("leaves a tool behind that does not listen, and its run to others at once", async () => {
     const crew = await startCrew()
     const { tool, next } = heldTool("restart")
-    const { worker } = await crew.join({ model: scriptedModel([restart]), tools: [tool] })
+    // A lease that is not given back outlasts the test.
+    const { worker } = await crew.join({ model: scriptedModel([restart]), tools: [tool], leaseMs: 60_000 })
     const id = await crew.begin()
     await crew.answer(id, "restart", true)
-    const { ctx } = await next()
+    const { ctx, finish } = await next()
     await worker.stop(10)
     expect(ctx.signal?.aborted).toBe(true)
     expect((await crew.load(id))?.calls).toMatchObject([{ state: "running" }])
+    await crew.join({ model: scriptedModel(["The end."]), tools: [tool] })
+    const doubtful = await crew.when(id, (run) => openAsks(run).length > 0)
+    expect(openAsks(doubtful)).toMatchObject([{ from: "doubt", tool: "restart" }])
+    // As long as the process lives, what the tool comes to is still the answer.
+    finish("restarted after all")
+    await crew.when(id, (run) => run.ended !== undefined)
+    expect(await crew.outputs(id)).toEqual(["restarted after all"])
   })
 
   test("takes no error of what it aborted for an outcome: people are asked", async () => {
