@@ -31,7 +31,6 @@ export type Committed =
       kind: "stored"
       again: boolean
       now: number
-      revision: number
       wanted: (string | undefined)[]
       log: string[]
       /** Whether the lease was taken with it. */
@@ -55,94 +54,101 @@ export function mustBeStorable(step: Step): void {
 }
 
 function mustBeWhole(what: string, text: string): void {
-  // In Node 20, but not yet in this language level's types.
-  const [name, value] = [what, text] as (string & { isWellFormed(): boolean })[]
-  if (name?.isWellFormed() && value?.isWellFormed()) return
+  if (isWellFormed(what) && isWellFormed(text)) return
   throw new TypeError(`${what} holds half a character (a lone surrogate) and can't be stored`)
 }
 
-function fieldsOf(step: Step, moved: ReadonlySet<string>): string[] {
-  const { run } = step
-  const fields = ["state", writeRun(run), ...step.facts.flatMap((fact) => [fieldOf(fact.n), packed(fact)])]
-  for (const { field, text } of step.texts) {
-    if (!moved.has(field)) fields.push(field, text)
-  }
-  return fields
-}
+/** In Node 20, but not yet in this language level's types. */
+const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed()
 
-/** Transcript entries; a field that this very step writes goes to the transcript directly. */
-function entriesOf(step: Step): { entries: string[]; moved: Set<string> } {
-  const entries: string[] = []
-  const moved = new Set<string>()
-  for (const entry of step.append) {
-    if (typeof entry === "string") {
-      entries.push("=", entry)
-      continue
-    }
-    const text = step.texts.findLast(({ field }) => field === entry.field)?.text
-    if (text === undefined) entries.push("@", entry.field)
-    else {
-      entries.push("=", text)
-      moved.add(entry.field)
-    }
-  }
-  return { entries, moved }
-}
-
-/** What changed of the lists that a run is in. */
-function indexChanges(before: Run | undefined, after: Run): { set: string[]; leave: string[] } {
-  const old = before ? indexesOf(before) : new Map<string, number>()
-  const set: string[] = []
-  for (const [name, score] of indexesOf(after)) {
-    if (old.get(name) !== score) set.push(name, scoreOf(score))
-    old.delete(name)
-  }
-  return { set, leave: [...old.keys()] }
-}
+/** How many keys `lua/commit.lua` takes, before its arguments. */
+const KEYS = 7
 
 /** Keys and arguments in the order that `lua/commit.lua` takes them. */
 export function commitArgs(commit: Commit): string[] {
-  const { id, keys, step } = commit
-  const { entries, moved } = entriesOf(step)
-  const fields = fieldsOf(step, moved)
-  const facts = commit.outbox ? step.facts.map((fact) => JSON.stringify(fact)) : []
-  const index = indexChanges(commit.before, step.run)
-  const slots = step.slots.flatMap(({ name, data }) => [name, data])
-  const groups = [fields, entries, facts, index.set, index.leave, slots, commit.want]
-  const { revision, token, lease } = commit
-  const shows = step.show === "" ? 0 : 1
+  const { id, keys, step, lease } = commit
+  const shows = step.show === "cards" ? keys.cards : keys.rest
+  const args = [keys.run + id, keys.log + id, keys.show + id, keys.agenda, shows, keys.outbox, keys.index]
+  // The words, which say where each group ends.
+  args.push("", writeRun(step.run))
+  let ends = ""
+  for (const push of [pushFields, pushEntries, pushFacts, pushIndexes, pushLeft, pushSlots]) {
+    push(args, commit)
+    ends += ` ${args.length - KEYS}`
+  }
+  for (const field of commit.want) args.push(field)
   const times = `${scoreOf(commit.notAfter)} ${lease.what || "-"} ${lease.ms} ${scoreOf(wakeAt(step.run))}`
-  const how = `${revision} ${token} ${times} ${shows} ${commit.wantLog ? 1 : 0}`
-  return [
-    keys.run + id,
-    keys.log + id,
-    keys.show + id,
-    keys.agenda,
-    step.show === "cards" ? keys.cards : keys.rest,
-    keys.outbox,
-    keys.index,
-    id,
-    commit.lease.owner,
-    `${step.run.format} ${String(needsOf(step.run))}`,
-    // One argument of many words costs less than many arguments.
-    `${how} ${groups.map((group) => group.length).join(" ")}`,
-    ...([] as string[]).concat(...groups),
-  ]
+  const flags = `${step.show === "" ? 0 : 1} ${commit.wantLog ? 1 : 0} ${kindsOf(step)}`
+  const needs = `${step.run.format} ${String(needsOf(step.run))}`
+  args[KEYS] = `${id} ${lease.owner || "-"} ${commit.revision} ${commit.token} ${times} ${flags}${ends} ${needs}`
+  return args
+}
+
+/** A text that this very step moves to the transcript goes there directly. */
+function pushFields(args: string[], { step }: Commit): void {
+  for (const fact of step.facts) args.push(fieldOf(fact.n), packed(fact))
+  const moved = step.append.filter((entry) => typeof entry !== "string")
+  for (const { field, text } of step.texts) {
+    if (!moved.some((entry) => entry.field === field)) args.push(field, text)
+  }
+}
+
+function pushEntries(args: string[], { step }: Commit): void {
+  for (const entry of step.append) args.push(typeof entry === "string" ? entry : (ownText(step, entry) ?? entry.field))
+}
+
+/** A letter for each transcript entry: `=` is itself, `@` the name of a text that stands beside the state. */
+const kindsOf = (step: Step): string =>
+  step.append.map((entry) => (typeof entry === "string" || ownText(step, entry) !== undefined ? "=" : "@")).join("") ||
+  "-"
+
+const ownText = ({ texts }: Step, { field }: { field: string }): string | undefined =>
+  texts.findLast((text) => text.field === field)?.text
+
+function pushFacts(args: string[], { outbox, step }: Commit): void {
+  if (outbox) for (const fact of step.facts) args.push(JSON.stringify(fact))
+}
+
+/** The lists that the run is in from now on, or at another place. */
+function pushIndexes(args: string[], { before, step }: Commit): void {
+  if (before && isListedAlike(before, step.run)) return
+  const old = before && indexesOf(before)
+  for (const [name, score] of indexesOf(step.run)) if (old?.get(name) !== score) args.push(name, scoreOf(score))
+}
+
+/** Those that it leaves. */
+function pushLeft(args: string[], { before, step }: Commit): void {
+  if (!before || isListedAlike(before, step.run)) return
+  const now = indexesOf(step.run)
+  for (const name of indexesOf(before).keys()) if (!now.has(name)) args.push(name)
+}
+
+/** Nothing that the lists go by was touched. */
+const isListedAlike = (before: Run, after: Run): boolean =>
+  before.asks === after.asks &&
+  before.lately === after.lately &&
+  before.grants === after.grants &&
+  before.ended === after.ended
+
+function pushSlots(args: string[], { step }: Commit): void {
+  for (const { name, data } of step.slots) args.push(name, data)
 }
 
 const orUndefined = (text: string | null): string | undefined => text ?? undefined
 
 /** Reads what `lua/commit.lua` replied. */
 export function committed(reply: unknown): Committed {
-  const [word, now, revision, third, log, taken] = reply as [string, number, number, unknown, string[]?, number?]
+  const [word, now] = reply as [string, number]
   switch (word) {
     case "done":
     case "yours": {
-      const wanted = (third as (string | null)[]).map(orUndefined)
-      return { kind: "stored", again: word === "yours", now, revision, wanted, log: log ?? [], taken: taken === 1 }
+      const [, , taken, log = [], wanted = []] = reply as [string, number, number, string[]?, (string | null)[]?]
+      return { kind: "stored", again: word === "yours", now, wanted: wanted.map(orUndefined), log, taken: taken === 1 }
     }
-    case "conflict":
-      return { kind: "conflict", now, revision, state: orUndefined(third as string | null) }
+    case "conflict": {
+      const [, , revision, state] = reply as [string, number, number, string | null]
+      return { kind: "conflict", now, revision, state: orUndefined(state) }
+    }
     case "late":
       return { kind: "late", now }
     case "not owner":

@@ -79,7 +79,7 @@ export class RunQueue {
       if (!asked.step) return this.#unchanged(id, asked.batch, seen)
       const result = await this.#commit(id, asked.batch, seen, asked.step)
       if (result.kind === "stored") {
-        this.#stored(id, asked.batch, asked.step, seen.now, result)
+        this.#stored(id, asked.batch, asked.step, seen, result)
         return
       }
       if (result.kind !== "conflict" && result.kind !== "late") return failAll(asked.batch, result)
@@ -147,26 +147,21 @@ export class RunQueue {
       lease,
       outbox: this.#parts.outbox,
       want: batch.flatMap(({ want }) => want).concat(own),
-      wantLog: wantsLog(batch, step.run, lease.what === "take"),
+      wantLog: seen.run !== undefined && wantsLog(batch, step.run, lease.what === "take"),
     })
     const confirm = batch.some((waiting) => waiting.confirm)
     return this.#parts.sender.send(keys.lease, args, { until: untilOf(batch), confirm })
   }
 
-  #stored(
-    id: string,
-    batch: readonly Waiting[],
-    step: Step,
-    askedAt: number,
-    result: Committed & { kind: "stored" },
-  ): void {
-    const { now, revision, taken, wanted, log } = result
-    const at = { run: step.run, revision, now, seenAt: performance.now() }
+  #stored(id: string, batch: readonly Waiting[], step: Step, seen: Seen, result: Committed & { kind: "stored" }): void {
+    const { now, taken, wanted } = result
+    const log = seen.run ? result.log : begunWith(step)
+    const at = { run: step.run, revision: seen.revision + 1, now, seenAt: performance.now() }
     this.#parts.clock.saw(now)
     let from = 0
     for (const waiting of batch) {
       const to = from + waiting.want.length
-      const released = leaseAfter(waiting.lease, step, askedAt) === "release"
+      const released = leaseAfter(waiting.lease, step, seen.now) === "release"
       waiting.applied(at, wanted.slice(from, to), waiting.wantLog === false ? [] : log, released)
       from = to
     }
@@ -181,6 +176,9 @@ export class RunQueue {
     }
   }
 }
+
+/** The whole transcript of a run that is new. */
+const begunWith = (step: Step): string[] => step.append.filter((entry) => typeof entry === "string")
 
 /** The first deadline after `now`; a step made before it must not be stored after it. */
 function deadlineOf(run: Run | undefined, now: number): number {

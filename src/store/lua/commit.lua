@@ -7,105 +7,95 @@
 -- KEYS 1 run (hash)   2 log (list)   3 show (hash)   4 agenda (zset)
 --      5 show agenda of the class given (zset)   6 outbox (stream)   7 index (what comes before an index' name)
 --
--- ARGV 1 run id
---      2 owner of the lease, or '' for everybody else
---      3 format of the state and what is needed next, as `head` ends
---      4 with blanks between: revision that is replaced, 0 creates the run
+-- ARGV 1 with blanks between, since one argument of many words costs less than many arguments:
+--        run id
+--        owner of the lease, '-' for everybody else
+--        revision that is replaced, 0 creates the run
 --        token of this commit: the same when it is sent again
 --        not after, ms by this server's clock; 0 is no limit
 --        'keep' or 'release' the lease, or '-' without an owner; 'take' it if nobody's stands, as a claim would
 --        length of the lease that is taken, ms
 --        score for the agenda: when the run next needs a worker, 0 for now
---        1 puts the run on the show agenda   1 returns the transcript
---        counts of the arguments that follow: fields to set (field, value), transcript entries (kind, text: '=' is the
---        entry itself, '@' the field that is moved there), facts for the outbox, indexes to set (name, score), indexes to
---        leave, slots (name, data), fields to return
---      5.. the arguments counted, in that order
+--        1 puts the run on the show agenda
+--        1 returns the transcript
+--        a letter for each transcript entry, '-' without any: '=' is the entry itself, '@' the field that is moved there
+--        where the groups of arguments end that follow: fields, transcript entries, facts, indexes to set, indexes to leave, slots
+--        format of the state and what is needed next, as `head` ends
+--      2 state
+--      3.. fields to set (field, value) · transcript entries · facts for the outbox · indexes to set (name, score) · indexes to
+--          leave · slots (name, data) · fields to return
 --
--- Returns {'done' | 'yours', now, revision, fields returned, transcript, 1 when the lease was taken with it}: stored now, or
---         stored before under this token
+-- Returns {'done' | 'yours', now, 1 when the lease was taken with it, transcript, fields returned}: stored now, or stored
+--           before under this token; the last two only when something is asked for
 --         {'conflict', now, revision, state}: another revision stands (0 and no state: none)
 --         {'late', now}: the revision stands, but the time is over
 --         {'not owner', now}: the lease is another's by now, or was given back
 local run = KEYS[1]
-local id = ARGV[1]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local owner = ARGV[2]
-local plan = {}
-for word in string.gmatch(ARGV[4], '%S+') do plan[#plan + 1] = word end
-local token, lease, wake = plan[2], plan[4], plan[6]
-local expected = tonumber(plan[1])
+local id, owner, expected, token, limit, lease, length, wake, shows, logs, kinds, fields, entries, facts, set, leave, slots, needs =
+  string.match(ARGV[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
+fields, entries, facts, set = tonumber(fields), tonumber(entries), tonumber(facts), tonumber(set)
+leave, slots = tonumber(leave), tonumber(slots)
 local takes = lease == 'take'
 local have = redis.call('HMGET', run, 'head', 'owner', 'until')
 local rev, last = string.match(have[1] or '0', '^(%d+) ?(%S*)')
-rev = tonumber(rev)
 
 local function reply(word, taken)
-  local wanted, log = {}, {}
-  local count = tonumber(plan[15])
-  if count > 0 then wanted = redis.call('HMGET', run, unpack(ARGV, #ARGV - count + 1, #ARGV)) end
-  if plan[8] == '1' then log = redis.call('LRANGE', KEYS[2], 0, -1) end
-  return {word, now, expected + 1, wanted, log, taken and 1 or 0}
+  local answer = {word, now, taken and 1 or 0}
+  if logs == '1' or slots < #ARGV then
+    answer[4] = logs == '1' and redis.call('LRANGE', KEYS[2], 0, -1) or {}
+    answer[5] = slots < #ARGV and redis.call('HMGET', run, unpack(ARGV, slots + 1)) or {}
+  end
+  return answer
 end
 
 if last == token then return reply('yours', takes and redis.call('HGET', run, 'claim') == token) end
-if owner ~= '' and not takes and have[2] ~= owner then return {'not owner', now} end
-if rev ~= expected then return {'conflict', now, rev, redis.call('HGET', run, 'state')} end
-local limit = tonumber(plan[3])
-if limit > 0 and now > limit then return {'late', now} end
+if owner ~= '-' and not takes and have[2] ~= owner then return {'not owner', now} end
+if rev ~= expected then return {'conflict', now, tonumber(rev), redis.call('HGET', run, 'state')} end
+if limit ~= '0' and now > tonumber(limit) then return {'late', now} end
 
--- Where each group of arguments begins; the last are the fields to return.
-local first = {}
-local at = 5
-for group = 1, 7 do
-  first[group] = at
-  at = at + tonumber(plan[group + 8])
-end
-
-local entries, gone = {}, {}
-for i = first[2], first[3] - 1, 2 do
-  local text = ARGV[i + 1]
-  if ARGV[i] == '@' then
-    gone[#gone + 1] = text
-    text = redis.call('HGET', run, text)
-    if not text then return redis.error_reply('MISSING the text ' .. ARGV[i + 1] .. ' of ' .. id) end
+local moved = {}
+if string.find(kinds, '@', 1, true) then
+  for i = fields + 1, entries do
+    if string.byte(kinds, i - fields) == 64 then
+      moved[#moved + 1] = ARGV[i]
+      ARGV[i] = redis.call('HGET', run, ARGV[i])
+      if not ARGV[i] then return redis.error_reply('MISSING the text ' .. moved[#moved] .. ' of ' .. id) end
+    end
   end
-  entries[#entries + 1] = text
 end
 
 -- From here on, writes. The first is one that is refused when memory is full.
 -- Lua's stack holds a few thousand arguments, so long lists go in pieces.
 local function each(command, key, list, from, to)
   while from <= to do
-    local last = math.min(from + 999, to)
-    redis.call(command, key, unpack(list, from, last))
-    from = last + 1
+    local upto = math.min(from + 999, to)
+    redis.call(command, key, unpack(list, from, upto))
+    from = upto + 1
   end
 end
 
-local leased = lease == 'keep' or ((owner == '' or takes) and have[2] and tonumber(have[3]) > now)
-local head = math.min(first[2] - 1, first[1] + 999)
-local line = string.format('%d %s %.0f %s', expected + 1, token, now, ARGV[3])
+local leased = lease == 'keep' or ((owner == '-' or takes) and have[2] and tonumber(have[3]) > now)
+local upto = math.min(fields, 1002)
+local head = (expected + 1) .. ' ' .. token .. ' ' .. string.format('%.0f', now) .. ' ' .. needs
 if leased then
-  redis.call('HSET', run, 'head', line, 'wake', wake, unpack(ARGV, first[1], head))
+  redis.call('HSET', run, 'head', head, 'wake', wake, 'state', ARGV[2], unpack(ARGV, 3, upto))
 elseif takes then
-  local ends = now + tonumber(plan[5])
-  redis.call('HSET', run, 'head', line, 'owner', owner, 'until', ends, 'claim', token, unpack(ARGV, first[1], head))
+  local ends = now + length
+  redis.call('HSET', run, 'head', head, 'owner', owner, 'until', ends, 'claim', token, 'state', ARGV[2], unpack(ARGV, 3, upto))
   redis.call('ZADD', KEYS[4], ends, id)
 else
-  redis.call('HSET', run, 'head', line, unpack(ARGV, first[1], head))
+  redis.call('HSET', run, 'head', head, 'state', ARGV[2], unpack(ARGV, 3, upto))
   redis.call('ZADD', KEYS[4], wake == '0' and now or wake, id)
 end
-each('HSET', run, ARGV, head + 1, first[2] - 1)
-if lease == 'release' then
-  for _, field in ipairs({'owner', 'until', 'wake', 'claim'}) do gone[#gone + 1] = field end
-end
-each('HDEL', run, gone, 1, #gone)
-each('RPUSH', KEYS[2], entries, 1, #entries)
-for i = first[3], first[4] - 1 do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
-for i = first[4], first[5] - 1, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
-for i = first[5], first[6] - 1 do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
-for i = first[6], first[7] - 1, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
-if plan[7] == '1' then redis.call('ZADD', KEYS[5], now, id) end
+each('HSET', run, ARGV, upto + 1, fields)
+if lease == 'release' then redis.call('HDEL', run, 'owner', 'until', 'wake', 'claim') end
+each('HDEL', run, moved, 1, #moved)
+each('RPUSH', KEYS[2], ARGV, fields + 1, entries)
+for i = entries + 1, facts do redis.call('XADD', KEYS[6], '*', 'run', id, 'fact', ARGV[i]) end
+for i = facts + 1, set, 2 do redis.call('ZADD', KEYS[7] .. ARGV[i], ARGV[i + 1], id) end
+for i = set + 1, leave do redis.call('ZREM', KEYS[7] .. ARGV[i], id) end
+for i = leave + 1, slots, 2 do redis.call('HSETNX', KEYS[3], 'slot:' .. ARGV[i], ARGV[i + 1]) end
+if shows == '1' then redis.call('ZADD', KEYS[5], now, id) end
 return reply('done', takes and not leased)
