@@ -29,9 +29,21 @@ export function sha256(text: string): string {
   return hash("sha256", text, "hex")
 }
 
+/** Digests as they are stored: each commit of a run writes the same ones again. */
+const known = new Map<string, string>()
+/** How many of them are kept. */
+const KNOWN = 1000
+
 /** A digest as it is stored: in 43 characters. Any other text stays as it is. */
-export const shortened = (digest: string): string =>
-  /^[0-9a-f]{64}$/.test(digest) ? Buffer.from(digest, "hex").toString("base64url") : digest
+export function shortened(digest: string): string {
+  const before = known.get(digest)
+  if (before !== undefined) return before
+  if (!/^[0-9a-f]{64}$/.test(digest)) return digest
+  if (known.size === KNOWN) known.clear()
+  const short = Buffer.from(digest, "hex").toString("base64url")
+  known.set(digest, short)
+  return short
+}
 
 /** A stored digest in hex again. */
 export const lengthened = (stored: string): string =>

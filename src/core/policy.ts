@@ -105,15 +105,19 @@ export function mayStart(doors: Doors, who: Who, channel: string): Right {
 
 export const samePerson = (a: Person, b: Person): boolean => a.user === b.user && a.team === b.team
 
-/** Everybody and every list that a rule names as deciding, now or later. */
-export const principalsOf = ({ approvers, also = [], escalate }: Rule): Principal[] => [
-  ...new Set([...approvers, ...also.flat(), ...(escalate?.to ?? [])]),
+/** Everybody and every list that a rule names as deciding now. */
+export const decidingNow = ({ approvers, also = [] }: Rule): Principal[] => [
+  ...new Set(also.length === 0 ? approvers : [...approvers, ...also.flat()]),
 ]
+
+/** Everybody and every list that a rule names as deciding, now or later. */
+export const principalsOf = (rule: Rule): Principal[] =>
+  rule.escalate ? [...new Set([...decidingNow(rule), ...rule.escalate.to])] : decidingNow(rule)
 
 /** The rule as it is once it has been escalated: whoever was added is on every list. */
 export function escalatedRule(rule: Rule): Rule {
+  if (!rule.escalate) return rule
   const { escalate, ...rest } = rule
-  if (!escalate) return rule
   const { to } = escalate
   return {
     ...rest,

@@ -5,7 +5,7 @@
  */
 import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
 import { chain } from "./fact.ts"
-import { escalatedRule, principalsOf } from "./policy.ts"
+import { decidingNow, escalatedRule, principalsOf } from "./policy.ts"
 import type { Principal, Rule } from "./policy.ts"
 
 /** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
@@ -265,10 +265,7 @@ export function saidLately(run: Run, { team, user }: Person, ask: Pick<Ask, "id"
 export const ruleOf = ({ rule, escalated }: Ask): Rule => (escalated === undefined ? rule : escalatedRule(rule))
 
 /** Everybody and every list that may decide an ask now. */
-export const decidersOf = (ask: Ask): Principal[] => {
-  const { escalate: _later, ...rule } = ruleOf(ask)
-  return principalsOf(rule)
-}
+export const decidersOf = (ask: Ask): Principal[] => decidingNow(ruleOf(ask))
 
 /** When an ask next needs somebody: a reminder, its escalation, its deadline; ms. */
 export function nextFor({ at, expiresAt, rule, reminded = 0, escalated }: Ask): number {
@@ -303,12 +300,20 @@ export function wakeAt(run: Run): number {
   return Math.min(...openAsks(run).map(nextFor))
 }
 
-/** When open asks expire, and a yes or a grant on which nothing was started is too old. */
-export const deadlinesOf = (run: Run): number[] => [
-  ...openAsks(run).map((ask) => ask.expiresAt),
-  ...run.calls.flatMap(({ state, yes }) => (state === "ready" && yes ? [yes.at + yes.within + 1] : [])),
-  ...run.calls.flatMap((call) => (call.state === "ready" ? (grantOf(run, call)?.until ?? []) : [])),
-]
+/** When next after `now` an open ask expires, or a yes or a grant on which nothing was started is too old; or never. */
+export function nextDeadline(run: Run, now: number): number {
+  let next = Infinity
+  const at = (ms: number): void => {
+    if (ms > now && ms < next) next = ms
+  }
+  for (const ask of run.asks) if (!ask.settled) at(ask.expiresAt)
+  for (const call of run.calls) {
+    if (call.state !== "ready") continue
+    if (call.yes) at(call.yes.at + call.yes.within + 1)
+    at(grantOf(run, call)?.until ?? 0)
+  }
+  return next
+}
 
 /** The grant that the call may start by. */
 export const grantOf = (run: Run, { grant }: Call): Grant | undefined =>

@@ -3,7 +3,7 @@
  * was over, and sends a commit whose reply was lost again until it is known what became of it. What waits for one run in
  * this process is merged into one commit. Knows nothing of what a transition is about.
  */
-import { deadlinesOf, wakeAt } from "../core/run.ts"
+import { nextDeadline, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import { readRun } from "../core/stored.ts"
 import type { Clock } from "./clock.ts"
@@ -180,12 +180,8 @@ export class RunQueue {
 /** The whole transcript of a run that is new. */
 const begunWith = (step: Step): string[] => step.append.filter((entry) => typeof entry === "string")
 
-/** The first deadline after `now`; a step made before it must not be stored after it. */
-function deadlineOf(run: Run | undefined, now: number): number {
-  let first = Infinity
-  if (run) for (const at of deadlinesOf(run)) if (at > now && at < first) first = at
-  return first
-}
+/** A step made before it must not be stored after it. */
+const deadlineOf = (run: Run | undefined, now: number): number => (run ? nextDeadline(run, now) : Infinity)
 
 /** What a lone caller knows, with the time gone by since; not when a deadline fell into that time: Redis' clock judges it. */
 function freshEnough(batch: readonly Waiting[], clock: Clock): Seen | undefined {
