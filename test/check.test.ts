@@ -11,7 +11,7 @@ import { check } from "../src/check.ts"
 import { checkLive } from "../src/check/live.ts"
 import { checkManifest } from "../src/check/manifest.ts"
 import { asker } from "../src/check/ask.ts"
-import { SCOPES } from "../src/check/scopes.ts"
+import { OPTIONAL, SCOPES } from "../src/check/scopes.ts"
 import { readConfig } from "../src/config.ts"
 import { ADA, AUDIT, BOT, GRACE, NO_BOT, OPS, OSCAR, ROBIN, SRE } from "../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../src/sandbox/slack.ts"
@@ -370,6 +370,7 @@ describe("scopes", () => {
     const manifest: unknown = parse(readFileSync(new URL("../manifest.yml", import.meta.url), "utf8"))
     expect(manifest).toHaveProperty("oauth_config.scopes.bot", expect.arrayContaining(Object.keys(SCOPES)))
     expect(manifest).toHaveProperty("oauth_config.scopes.bot.length", Object.keys(SCOPES).length)
+    expect(manifest).toHaveProperty("oauth_config.scopes.bot_optional", Object.keys(OPTIONAL))
   })
 
   test.each(["commands", "chat:write", "im:write", "users:read", "usergroups:read"])(

@@ -34,12 +34,20 @@ export const SCOPES: Record<string, Scope> = {
   },
 }
 
+const unseen = "a lost reply of Slack's may leave a card twice, and nobody sees that one was deleted or changed there"
+
+/** The manifest asks for them as optional ones. */
+export const OPTIONAL: Record<string, Scope> = {
+  "channels:history": { without: `in public channels ${unseen}`, needed: () => false },
+  "groups:history": { without: `in private channels ${unseen}`, needed: () => false },
+}
+
 /** `granted` is undefined when Slack didn't say. */
 export function checkScopes(granted: ReadonlySet<string> | undefined, known: Known): Report {
   if (granted === undefined) {
     return warning("Slack didn't say which scopes SLACK_BOT_TOKEN has (a stand-in?), so they couldn't be checked.")
   }
-  const missing = Object.entries(SCOPES).filter(([scope]) => !granted.has(scope))
+  const missing = Object.entries({ ...SCOPES, ...OPTIONAL }).filter(([scope]) => !granted.has(scope))
   return together(
     ...missing.map(([scope, { without, needed }]) => {
       const remedy = "add it (your Slack app's page, OAuth & Permissions, Bot Token Scopes) and reinstall the app"

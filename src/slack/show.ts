@@ -10,8 +10,10 @@ import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./s
 import type { Log } from "./client.ts"
 import { close, deliver, type Desk, type Seen } from "./show/deliver.ts"
 import { limitsOf, urgencyOf } from "./show/limits.ts"
+import { Sight } from "./show/look.ts"
 import { Names } from "./show/names.ts"
 import { Pace, type Rate, type Turn } from "./show/pace.ts"
+import { LOOK_EVERY, Reconciler } from "./show/reconcile.ts"
 import { readSlots } from "./show/record.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
 import type { Around } from "./show/wanted.ts"
@@ -30,28 +32,35 @@ export interface ShowOptions {
   rates?: Readonly<Record<string, Rate>>
   /** ms that a run has to come to its end before whoever asked for it is told of what was refused in it. */
   tellAfter?: number
+  /** ms from one comparison of a run with Slack to the next. */
+  lookEvery?: number
 }
 
 export interface Show {
   /** Something was committed here: look now. */
   wake(): void
   /** What a look at Redis found, once a second for the whole process. */
-  tick(peeked: Pick<Peek, "now" | "cards" | "rest">): void
+  tick(peeked: Pick<Peek, "now" | "cards" | "rest" | "looks">): void
   /** Ends after what is under way. */
   stop(): Promise<void>
 }
 
 export function startShow(options: ShowOptions): Show {
-  // One for all, or each shard would call as fast as all may together.
+  // One for all: they call the same Slack.
   const pace = new Pace(options.store, options.rates)
-  const shards = Array.from({ length: options.store.shards }, (_, shard) => new ShardShow(options, shard, pace))
+  const sight = new Sight(options.client)
+  const { store, owner, log, lookEvery: every = LOOK_EVERY } = options
+  const all = Array.from({ length: store.shards }, (_, shard) => shard)
+  const shards = all.map((shard) => new ShardShow({ ...options, lookEvery: every }, shard, { pace, sight }))
+  const reconcilers = all.map((shard) => new Reconciler({ store, shard, owner, sight, pace, log, every }))
   return {
     wake: () => shards.forEach((shard) => shard.wake()),
-    tick({ now, cards, rest }) {
+    tick({ now, cards, rest, looks }) {
+      if ((looks ?? Infinity) <= now) reconcilers.forEach((one) => one.wake())
       if (Math.min(cards ?? Infinity, rest ?? Infinity) < now + SOON) shards.forEach((shard) => shard.wake())
     },
     async stop() {
-      await Promise.all(shards.map((shard) => shard.stop()))
+      await Promise.all([...shards, ...reconcilers].map((one) => one.stop()))
     },
   }
 }
@@ -79,6 +88,12 @@ interface Possible {
   crowded: boolean
 }
 
+/** What all shards have together. */
+interface Shared {
+  pace: Pace
+  sight: Sight
+}
+
 class ShardShow {
   readonly #store: Store
   readonly #log: Log
@@ -90,10 +105,11 @@ class ShardShow {
   /** Runs being served, and whether they fell due again meanwhile. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
+  readonly #lookEvery: number
   readonly #duty: Duty
   #restServed = 0
 
-  constructor(options: ShowOptions, shard: number, pace: Pace) {
+  constructor(options: ShowOptions & { lookEvery: number }, shard: number, { pace, sight }: Shared) {
     const { store, client, log, owner, command = "/agent" } = options
     this.#store = store
     this.#log = log
@@ -105,7 +121,8 @@ class ShardShow {
       const key = limitsOf(act).at(-1)
       if (key !== undefined) await pace.hold(key, ms)
     }
-    this.#desk = { store, client, log, hold }
+    this.#lookEvery = options.lookEvery
+    this.#desk = { store, client, sight, log, hold }
     this.#duty = new Duty({
       lease: (ms) => store.lease(shard, "show", owner, ms),
       length: LEASE,
@@ -191,7 +208,8 @@ class ShardShow {
     const { acts, done } = await this.#missing(seen)
     await close(seen, done, this.#desk)
     if (acts.length === 0) {
-      if (!(await show.leaveShow(id, revision, learnt))) await show.showLater(id, "cards", now)
+      const lookIn = run.asks.length > 0 ? this.#lookEvery : undefined
+      if (!(await show.leaveShow(id, revision, learnt, lookIn))) await show.showLater(id, "cards", now)
       return
     }
     const choice = await this.#choose(seen, acts, due.class)

@@ -17,6 +17,8 @@ export interface Shard {
   agenda: string
   cards: string
   rest: string
+  /** Runs whose messages are compared with Slack, in the order of when. */
+  looks: string
   outbox: string
   audit: string
   /** Set while Countersign is paused: by whom, since when. */
@@ -36,6 +38,7 @@ export function shardKeys(prefix: string, shard: number): Shard {
     agenda: `${tag}agenda`,
     cards: `${tag}show:cards`,
     rest: `${tag}show:rest`,
+    looks: `${tag}looks`,
     outbox: `${tag}outbox`,
     audit: `${tag}audit`,
     pause: `${tag}pause`,

@@ -28,6 +28,26 @@ export interface ToShow {
   learnt: string
 }
 
+/** A run to be compared with Slack. */
+export interface ToLook extends Omit<ToShow, "class"> {
+  /** Its place in the line, and when it was due, ms. */
+  place: string
+  due: number
+}
+
+type LookReply =
+  | [
+      what: "run",
+      id: string,
+      now: number,
+      revision: number,
+      state: string,
+      fields: string[],
+      place: string,
+      due: number,
+    ]
+  | [what: "idle", now: number, next: string]
+
 /** What Slack limits together: a steady rate with a small burst. */
 export interface Limit {
   key: string
@@ -56,8 +76,7 @@ export class Show {
 
   /** The next run to show of a shard; `next`: when one is due, ms by Redis' clock. */
   async showDue(shard: number): Promise<ToShow | { next: number | undefined; now: number }> {
-    const keys = this.#shards[shard]
-    if (!keys) throw new RangeError(`there is no shard ${shard}`)
+    const keys = this.#keys(shard)
     const reply = (await this.#do("showDue", [keys.cards, keys.rest, keys.run, keys.show, String(FORMAT)])) as
       | ["run", string, ShowClass, number, number, string, string[]]
       | ["idle", number, string]
@@ -90,11 +109,37 @@ export class Show {
     return (await this.#do("showLater", args)) === 1
   }
 
-  /** Everything is shown. False: the run moved on, or a copy was learnt of, since it was rendered; it stays due. */
-  async leaveShow(id: string, revision: number, learnt = ""): Promise<boolean> {
+  /**
+   * Everything is shown. False: the run moved on, or a copy was learnt of, since it was rendered; it stays due. In `lookIn` ms
+   * it is compared with Slack, unless it is in that line already.
+   */
+  async leaveShow(id: string, revision: number, learnt = "", lookIn?: number): Promise<boolean> {
     const keys = this.#keysOf(id)
-    const args = [keys.run + id, keys.show + id, keys.cards, keys.rest, id, String(revision), learnt]
+    const ofShard = [keys.cards, keys.rest, keys.looks]
+    const args = [keys.run + id, keys.show + id, ...ofShard, id, String(revision), learnt, String(lookIn ?? "")]
     return (await this.#do("showLeave", args)) === 1
+  }
+
+  /** The run of a shard that has waited longest to be compared with Slack; it is again in `every` ms. `next` as above. */
+  async lookNext(shard: number, every: number): Promise<ToLook | { next: number | undefined; now: number }> {
+    const keys = this.#keys(shard)
+    const reply = await this.#do("lookNext", [keys.looks, keys.run, keys.show, String(FORMAT), String(every)])
+    const looked = reply as LookReply
+    if (looked[0] === "idle") return { now: looked[1], next: dueAt(looked[2]) }
+    const [, id, now, revision, state, fields, place, due] = looked
+    return { id, now, revision, run: readRun(state), ...sentOf(fields), place, due }
+  }
+
+  /** Compares a run no more, until it leaves `show` anew. False: it moved on since, and goes on being compared. */
+  async lookDone({ id, revision, place }: Pick<ToLook, "id" | "revision" | "place">): Promise<boolean> {
+    const keys = this.#keysOf(id)
+    const args = [keys.run + id, keys.show + id, keys.looks, String(revision), place]
+    return (await this.#do("lookDone", args)) === 1
+  }
+
+  /** Notes what Slack was found to hold in a slot, where still `before` is noted; the run is due for showing then. */
+  async correct(id: string, slot: string, before: string, json: string): Promise<boolean> {
+    return this.#record(id, `sent:${slot}`, json, "2", before)
   }
 
   /**
@@ -113,9 +158,16 @@ export class Show {
     await this.#connection.surely(() => this.#connection.client.hset(this.#pace, key, scoreOf(until)))
   }
 
-  async #record(id: string, field: string, json: string, copy: "" | "1"): Promise<boolean> {
+  async #record(id: string, field: string, json: string, how: "" | "1" | "2", before = ""): Promise<boolean> {
     const keys = this.#keysOf(id)
-    return (await this.#do("showRecord", [keys.run + id, keys.show + id, keys.cards, id, field, json, copy])) === 1
+    const args = [keys.run + id, keys.show + id, keys.cards, id, field, json, how, before]
+    return (await this.#do("showRecord", args)) === 1
+  }
+
+  #keys(shard: number): Shard {
+    const keys = this.#shards[shard]
+    if (!keys) throw new RangeError(`there is no shard ${shard}`)
+    return keys
   }
 
   #do(script: Parameters<Connection["run"]>[0], args: readonly string[]): Promise<unknown> {

@@ -15,13 +15,15 @@ import { healthOf, type Health } from "./health.ts"
 import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
 import { needsFrom, type Needs, type Taker } from "./lease.ts"
-import { Pause, pausedFrom, type Paused } from "./pause.ts"
+import { Pause } from "./pause.ts"
+import { together, type Peek } from "./peek.ts"
 import { RunQueue } from "./queue.ts"
 import { Sender } from "./sender.ts"
 import { dueAt, earlier, Show } from "./show.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./waiting.ts"
 
 export type { Needs } from "./lease.ts"
+export type { Peek } from "./peek.ts"
 export type { Applied, ApplyOptions, Change, Left, Loaded, Transition, Unapplied } from "./waiting.ts"
 
 export interface StoreOptions {
@@ -53,17 +55,6 @@ export interface Claims {
   now: number
   /** When something is due next, ms; undefined: nothing is. */
   next: number | undefined
-}
-
-export interface Peek {
-  now: number
-  /** When something is due next, ms; undefined: nothing is. */
-  agenda: number | undefined
-  cards: number | undefined
-  rest: number | undefined
-  /** Facts that the audit has yet to take. */
-  outbox: number
-  paused: Paused | undefined
 }
 
 /** How long opening a store tries to reach Redis, ms. */
@@ -271,20 +262,11 @@ export class Store {
   /** Whether anything is to be done, over all shards: one command each. */
   async peek(): Promise<Peek> {
     const replies = await Promise.all(
-      this.#keys.map((key) => this.#do("peek", [key.agenda, key.cards, key.rest, key.outbox, key.pause])),
+      this.#keys.map((key) => this.#do("peek", [key.agenda, key.cards, key.rest, key.outbox, key.pause, key.looks])),
     )
-    const all: Peek = { now: 0, agenda: undefined, cards: undefined, rest: undefined, outbox: 0, paused: undefined }
-    for (const reply of replies) {
-      const [now, agenda, cards, rest, outbox, pause] = reply as [number, string, string, string, number, string]
-      all.now = Math.max(all.now, now)
-      this.#clock.saw(now)
-      all.agenda = earlier(all.agenda, dueAt(agenda))
-      all.cards = earlier(all.cards, dueAt(cards))
-      all.rest = earlier(all.rest, dueAt(rest))
-      all.outbox += outbox
-      all.paused ??= pausedFrom(pause)
-    }
-    return all
+    const seen = together(replies)
+    this.#clock.saw(seen.now)
+    return seen
   }
 
   /** The users who want no pings, by id. */

@@ -41,7 +41,7 @@ async function park(store: Store, count: number): Promise<string[]> {
       for (const slot of ["root", `card:${ask}`]) {
         await store.show.recordSent(id, slot, '{"ts":"1795993465.344123","hash":"0123456789abcdef"}')
       }
-      expect(await store.show.leaveShow(id, 2)).toBe(true)
+      expect(await store.show.leaveShow(id, 2, "", 600_000)).toBe(true)
     }),
   )
   expect(await store.lease(0, "audit", "me", 60_000)).toBe(true)

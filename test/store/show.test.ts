@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { step } from "../../src/core/run.ts"
-import type { ToShow } from "../../src/store/show.ts"
+import type { ToLook, ToShow } from "../../src/store/show.ts"
 import type { Store } from "../../src/store/store.ts"
 import { asking, beginning, clicking, freshId, marking, openStore } from "./runs.ts"
 
@@ -122,6 +122,69 @@ describe("what Slack was sent", () => {
     await store.apply(id, marking("1", { slots: word('{"first":1}') }))
     await store.apply(id, marking("2", { slots: word('{"second":2}') }))
     expect((await store.show.shown(id)).owed.get("word:click 1")).toBe('{"first":1}')
+  })
+})
+
+describe("the line of those that are compared with Slack", () => {
+  async function left(lookIn?: number): Promise<string> {
+    const id = await begun()
+    expect(await store.show.leaveShow(id, 1, "", lookIn)).toBe(true)
+    return id
+  }
+  async function next(every = 0): Promise<ToLook> {
+    const found = await store.show.lookNext(0, every)
+    if (!("id" in found)) throw new Error("nobody waits")
+    return found
+  }
+
+  test("has those that left the show agenda for it, each once, the longest waiting first", async () => {
+    const [one, two] = [await left(0), await left(0)]
+    await left()
+    expect(await store.show.leaveShow(one, 1, "", 0)).toBe(true)
+    const line = [await next(), await next(), await next(), await next()]
+    expect(line.map(({ id }) => id)).toEqual([one, two, one, two])
+    expect(line[0]).toMatchObject({ revision: 1, run: { id: one }, place: expect.stringMatching(`^\\d+ ${one}$`) })
+  })
+
+  test("says when the next is due, also to whoever looks at everything", async () => {
+    const before = await store.now()
+    await left(60_000)
+    const idle = await store.show.lookNext(0, 1)
+    expect(idle).toMatchObject({ next: expect.any(Number) as number })
+    expect("id" in idle ? 0 : (idle.next ?? 0) - before).toBeGreaterThanOrEqual(60_000)
+    expect((await store.peek()).looks).toBe("id" in idle ? 0 : idle.next)
+  })
+
+  test("loses whoever is done, unless the run moved on; they may come again", async () => {
+    const id = await left(0)
+    const first = await next()
+    await resting(id)
+    expect(await store.show.lookDone(first)).toBe(false)
+    expect(await store.show.lookDone(await next())).toBe(true)
+    expect(await store.show.lookNext(0, 0)).toMatchObject({ next: undefined })
+    expect((await store.peek()).looks).toBeUndefined()
+    await store.show.leaveShow(id, 2, "", 0)
+    expect((await next()).id).toBe(id)
+  })
+
+  test("forgets runs that are gone", async () => {
+    const id = await left(0)
+    await store.lease(0, "audit", "me", 60_000)
+    await store.outbox.advance(0, "me", {}, (await store.outbox.read(0, "", 1000)).at(-1)?.entry)
+    expect(await store.remove(id)).toBe(true)
+    expect(await store.show.lookNext(0, 0)).toMatchObject({ next: undefined })
+    expect((await store.peek()).looks).toBeUndefined()
+  })
+
+  test("corrects what is noted only where that still stands", async () => {
+    const id = await left(0)
+    await store.show.recordSent(id, "root", "old")
+    expect(await store.show.correct(id, "root", "older", "new")).toBe(false)
+    expect((await store.show.shown(id)).sent.get("root")).toBe("old")
+    expect(await store.show.showDue(0)).toMatchObject({ next: undefined })
+    expect(await store.show.correct(id, "root", "old", "new")).toBe(true)
+    expect((await store.show.shown(id)).sent.get("root")).toBe("new")
+    expect(await due()).toMatchObject({ id, class: "cards" })
   })
 })
 

@@ -146,11 +146,11 @@ const postOf = ({ slot, lane, content, to, spared = [], notBefore = 0 }: Wanted)
   notBefore,
 })
 
+/** What stays as it was posted is put right only where it isn't known to be so. */
 function updates({ slot, content, changes, urgent }: Wanted): Act[] {
-  if (!changes) return []
   const hash = hashOf(content)
   return slot.copies
-    .filter((copy) => copy.hash !== hash)
+    .filter((copy) => (changes ? copy.hash !== hash : copy.hash === ""))
     .map((copy): Act => ({ do: "update", lane: urgent ? "cards" : "rest", slot, copy, content, hash }))
 }
 
@@ -161,7 +161,7 @@ const removals = (slots: Slots, wanted: readonly Wanted[]): Act[] =>
     .flatMap((slot) => slot.copies.map((copy): Act => ({ do: "remove", lane: "rest", slot, copy })))
 
 const isUpToDate = ({ slot, content, changes }: Wanted): boolean =>
-  stands(slot) && (!changes || slot.copies.every((copy) => copy.hash === hashOf(content)))
+  stands(slot) && slot.copies.every((copy) => (changes ? copy.hash === hashOf(content) : copy.hash !== ""))
 
 /** Words owed to one person; the link to the run's thread as soon as there is one. */
 function words(slots: Slots, rootSlot: Slot): Act[] {

@@ -13,15 +13,17 @@ import { wordData, wordOf, type Word } from "../word.ts"
 import type { Act } from "./acts.ts"
 import { doorOf } from "./doors.ts"
 import { limitsOf } from "./limits.ts"
+import type { Sight } from "./look.ts"
 import { readName, THREAD } from "./places.ts"
-import { slotOf, withCopy, type Sent, type Slot, type Slots } from "./record.ts"
-import { findOwn, permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
+import { slotOf, withCopy, type Copy, type Sent, type Slot, type Slots } from "./record.ts"
+import { permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
 import { linkMessage, undeliverable } from "./words.ts"
 
 /** What delivering works with. */
 export interface Desk {
   store: Store
   client: WebClient
+  sight: Sight
   log: Log
   /** Holds this kind of call for `ms`: Slack said 429. */
   hold: (act: Act, ms: number) => Promise<void>
@@ -76,19 +78,11 @@ type Post = Extract<Act, { do: "post" }>
 async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
   const { slot, content, hash, to } = act
   const { store, client } = desk
-  const about = { run: seen.run.id, slot: slot.name }
+  const about = { run: seen.run.id, slot: slot.name, shows: hash }
   const since = slot.sent.since ?? seen.now
   if (slot.sent.tries !== undefined) {
-    const own = await findOwn(client, to, about, since)
-    if (own !== undefined && own.length > 0) {
-      const copies = own.map((place) => ({ ...place, hash: "" }))
-      return void (await record(
-        seen,
-        slot,
-        copies.reduce((sent, copy) => withCopy({ ...slot, sent }, copy), slot.sent),
-        store,
-      ))
-    }
+    const found = await foundBefore(seen, act, since, desk)
+    if (found) return void (await record(seen, slot, found, store))
   }
   // Written before the call: whoever comes after a crash knows that this message may stand already.
   const tried: Sent = { ...slot.sent, tries: (slot.sent.tries ?? 0) + 1, since }
@@ -101,6 +95,19 @@ async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
   const stood = markOf(slot)
   // The next look would find it missing too; this way nobody waits for that.
   if (stood !== undefined && !seen.run.ended) await mark(seen.run.id, stood, desk)
+}
+
+/** It may stand already, the reply to its post was lost: what is to be noted then; undefined when it is to be posted (again). */
+async function foundBefore(seen: Seen, { slot, to }: Post, since: number, { sight }: Desk): Promise<Sent | undefined> {
+  const looked = await sight.since(to, seen.run.id, since)
+  if (looked.kind === "later") return { ...slot.sent, after: seen.now + looked.ms }
+  const fails = (slot.sent.fails ?? 0) + 1
+  // Twice is worse than late; but not for long.
+  if (looked.kind === "unknown" && fails <= AT_A_DOOR) return { ...slot.sent, fails, after: seen.now + backOff(fails) }
+  const own = looked.kind === "seen" ? looked.own.filter((one) => one.slot === slot.name) : []
+  if (own.length === 0) return undefined
+  const copies = own.map(({ channel, ts, shows = "", whole }): Copy => ({ channel, ts, hash: whole ? shows : "" }))
+  return copies.reduce((sent, copy) => withCopy({ ...slot, sent }, copy), slot.sent)
 }
 
 async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, desk: Desk): Promise<void> {
@@ -155,7 +162,7 @@ async function lostThread(seen: Seen, slot: Slot, thread: string | undefined, { 
 async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, desk: Desk): Promise<void> {
   const { slot, copy, content, hash } = act
   const { store } = desk
-  const sending = await update(desk.client, copy, content)
+  const sending = await update(desk.client, copy, content, { run: seen.run.id, slot: slot.name, shows: hash })
   if (sending.kind === "sent") return void (await record(seen, slot, withCopy(slot, { ...copy, hash }), store))
   if (sending.kind === "limited") return desk.hold(act, sending.retryAfter)
   complain(seen, slot, sending, desk)

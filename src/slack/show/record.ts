@@ -12,6 +12,8 @@ export interface Copy extends Place {
   hash: string
   /** It is gone from Slack, or can't be changed any more. */
   dead?: true
+  /** What it was found to say when it was put right last. */
+  seen?: string
 }
 
 /** What came of showing a slot: stored as JSON, one field a slot. */

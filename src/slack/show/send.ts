@@ -4,6 +4,7 @@
  */
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from "@slack/web-api"
 import type { Message } from "../blocks/limits.ts"
+import { printOf } from "./print.ts"
 
 /** Where a message stands. */
 export interface Place {
@@ -26,12 +27,12 @@ export type Sending = { kind: "sent"; place: Place } | Failure
 /** ms that a call may take; the lease of whoever calls must be longer. */
 export const CALL_TIMEOUT = 8000
 
-/** Posts a message. `about` goes along as metadata, by which it is found again; any member can read that. */
+/** Posts a message; `about` goes along as metadata. */
 export function post(
   client: WebClient,
   to: { channel: string; thread?: string },
   content: Message,
-  about?: { run: string; slot: string },
+  about?: About,
 ): Promise<Sending> {
   return attempt(async () => {
     const { ts, channel } = await client.chat.postMessage({
@@ -40,16 +41,17 @@ export function post(
       ...quiet(content),
       unfurl_links: false,
       unfurl_media: false,
-      ...(about ? { metadata: { event_type: EVENT, event_payload: { ...about } } } : {}),
+      ...(about ? { metadata: metadata(about, content) } : {}),
     })
     return { channel: channel ?? to.channel, ts: ts ?? "" }
   })
 }
 
-/** Replaces the whole message; its metadata stays. */
-export function update(client: WebClient, place: Place, content: Message): Promise<Sending> {
+/** Replaces the whole message. */
+export function update(client: WebClient, place: Place, content: Message, about: About): Promise<Sending> {
   return attempt(async () => {
-    await client.chat.update({ channel: place.channel, ts: place.ts, ...quiet(content) })
+    const { channel, ts } = place
+    await client.chat.update({ channel, ts, ...quiet(content), metadata: metadata(about, content) })
     return place
   })
 }
@@ -114,46 +116,24 @@ export async function permalink(client: WebClient, place: Place): Promise<string
   }
 }
 
-const EVENT = "countersign_message"
+/** What kind of metadata a message of ours bears. */
+export const EVENT = "countersign_message"
 
-/**
- * Our own copies of a message whose reply was lost: told by our app and our metadata. Undefined when we can't look
- * (the history scopes are optional), so that nothing is known.
- */
-export async function findOwn(
-  client: WebClient,
-  to: { channel: string; thread?: string },
-  about: { run: string; slot: string },
-  since: number,
-): Promise<Place[] | undefined> {
-  const window = {
-    channel: to.channel,
-    oldest: String(Math.floor(since / 1000) - 60),
-    limit: 100,
-    include_all_metadata: true,
-  }
-  try {
-    const { bot_id } = await client.auth.test()
-    const { messages } =
-      to.thread === undefined
-        ? await client.conversations.history(window)
-        : await client.conversations.replies({ ...window, ts: to.thread })
-    return (messages ?? []).flatMap(({ ts, bot_id: by, metadata }) => {
-      const payload = metadata?.event_type === EVENT ? metadata.event_payload : undefined
-      const ours = by === bot_id && isAbout(payload, about)
-      return ours && ts !== undefined ? [{ channel: to.channel, ts }] : []
-    })
-  } catch {
-    return undefined
-  }
+/** What a message is, by which it is found again, and what it was made to show; any member can read that. */
+export interface About {
+  run: string
+  slot: string
+  /** Of the content, as it is compared with what the run should show. */
+  shows: string
 }
 
-const isAbout = (payload: object | undefined, about: { run: string; slot: string }): boolean =>
-  payload !== undefined &&
-  "run" in payload &&
-  payload.run === about.run &&
-  "slot" in payload &&
-  payload.slot === about.slot
+const metadata = (
+  about: About,
+  { blocks }: Message,
+): { event_type: string; event_payload: Record<string, string> } => ({
+  event_type: EVENT,
+  event_payload: { ...about, print: printOf(blocks) },
+})
 
 /** Nothing in it is parsed for links and names, which chat.update would do by itself. Blocks go along always: an update without them takes them away. */
 const quiet = ({ text, blocks }: Message): Message & { parse: "none"; link_names: false } => ({
