@@ -43,7 +43,7 @@ function checkWire({ hostname }: URL, lacks: readonly string[]): Report {
 async function checkServer(url: string, { hostname, port }: URL, known: Known): Promise<Report> {
   const at = `${hostname}:${port || "6379"}`
   const words = { last: "" }
-  const connection = new Connection(url, "check", { warn: (_, said) => (words.last = said) })
+  const connection = new Connection({ url }, "check", { warn: (_, said) => (words.last = said) })
   let ready = false
   try {
     await connection.ready(REACH_WITHIN)
@@ -51,7 +51,7 @@ async function checkServer(url: string, { hostname, port }: URL, known: Known): 
     return await look(connection, known)
   } catch (error) {
     const why = plain(words.last.replace(/^Redis: /, "") || (error instanceof Error ? error.message : String(error)))
-    return refused(at, why) ?? outage(unanswered(at, why, ready, words.last === "" ? connection.client.status : ""))
+    return refused(at, why) ?? outage(unanswered(at, why, ready, words.last === "" ? connection.status : ""))
   } finally {
     await connection.close()
   }
@@ -84,8 +84,8 @@ function unanswered(at: string, why: string, ready: boolean, status: string): st
 async function look(connection: Connection, { redis, slack }: Known): Promise<Report> {
   const health = await healthOf(connection)
   const { prefix } = redis
-  const fixed =
-    prefix === undefined ? null : await connection.surely(() => connection.client.hget(metaKey(prefix), "shards"))
+  const meta = prefix === undefined ? undefined : metaKey(prefix)
+  const fixed = meta === undefined ? null : await connection.surely(() => connection.at(meta).hget(meta, "shards"))
   return together(
     checkVersion(health),
     checkPolicy(health),

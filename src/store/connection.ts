@@ -1,9 +1,13 @@
 /**
- * The connection to Redis: its time limits, the scripts, and what an error of it says about a command. It never repeats
- * a command by itself, and keeps none for later: whoever sends one knows whether it may be sent twice.
+ * The connection to Redis (one server, whichever is the primary by its sentinels' word, or the nodes of a cluster): its time
+ * limits, the scripts, and what an error of it says about a command. It never repeats a command by itself, and keeps none
+ * for later: whoever sends one knows whether it may be sent twice.
  */
 import { readFileSync } from "node:fs"
-import { Redis } from "ioredis"
+import { setTimeout as delay } from "node:timers/promises"
+import { Redis, type RedisOptions } from "ioredis"
+import { type Address, addressOf, type Server } from "./address.ts"
+import { Cluster } from "./cluster.ts"
 
 /** How many keys each script takes; `lua/<name>.lua` says which. */
 const SCRIPTS = {
@@ -40,7 +44,7 @@ const sources = new Map(
 export type Fault = "unsent" | "lost" | "busy" | "refused" | "broken"
 
 // Inside a script older servers wrap the code: "ERR Error running script …: -OOM command not allowed …"
-const BUSY = /(?:^|-)(?:LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b/
+const BUSY = /(?:^|-)(?:LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|MOVED|ASK|TRYAGAIN|NOREPLICAS)\b/
 const REFUSED = /(?:^|-)(?:OOM|MISCONF|NOAUTH|WRONGPASS|DENIED|MISSING)\b/
 
 /** The one place that reads ioredis' and Redis' error texts: neither gives codes for all of these. */
@@ -71,67 +75,124 @@ export interface Log {
 /** How long a command may take before its outcome counts as unknown, ms. */
 const COMMAND_TIMEOUT = 6000
 
-export class Connection {
-  readonly client: Redis
-  readonly #name: string
-  #corked = false
+const OPTIONS = {
+  lazyConnect: true,
+  connectTimeout: 5000,
+  commandTimeout: COMMAND_TIMEOUT,
+  socketTimeout: 2 * COMMAND_TIMEOUT,
+  // Nothing waits in here for a connection, and nothing is sent a second time behind our back: a queue that outlives
+  // the caller's patience executes what nobody waits for any more.
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  enableAutoPipelining: false,
+  retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 6), 1000),
+  // After a failover the same address may lead to a new primary.
+  reconnectOnError: (error) => /(?:^|-)READONLY\b/.test(error.message),
+} satisfies RedisOptions
 
-  constructor(url: string, name: string, log?: Pick<Log, "warn">) {
+/** How often a cluster is asked whether it is there yet, ms. */
+const CLUSTER_AGAIN = 50
+
+export class Connection {
+  readonly #name: string
+  readonly #log: Pick<Log, "warn"> | undefined
+  /** Undefined in a cluster. */
+  readonly #one: Redis | undefined
+  readonly #cluster: Cluster | undefined
+  readonly #corked = new Set<Redis>()
+  /** What was said last, so that there is one line per kind of trouble, not one per attempt. */
+  #said = ""
+
+  /** @throws TypeError when the url is no address. */
+  constructor(server: Server, name: string, log?: Pick<Log, "warn">) {
     this.#name = name
-    this.client = new Redis(url, {
-      lazyConnect: true,
-      connectionName: `countersign-${name}`,
-      connectTimeout: 5000,
-      commandTimeout: COMMAND_TIMEOUT,
-      socketTimeout: 2 * COMMAND_TIMEOUT,
-      // Nothing waits in here for a connection, and nothing is sent a second time behind our back: a queue that outlives
-      // the caller's patience executes what nobody waits for any more.
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      enableAutoPipelining: false,
-      retryStrategy: (attempt) => Math.min(25 * 2 ** Math.min(attempt, 6), 1000),
-      // After a failover the same address may lead to a new primary.
-      reconnectOnError: (error) => /(?:^|-)READONLY\b/.test(error.message),
-    })
-    // Everybody who waits for the connection is a listener.
-    this.client.setMaxListeners(0)
-    let said = ""
-    this.client.on("error", (error: Error) => {
-      // One line per kind of trouble, not one per attempt.
-      if (said !== error.message) log?.warn({ connection: name }, `Redis: ${error.message}`)
-      said = error.message
-    })
-    this.client.on("ready", () => {
-      said = ""
-    })
-    for (const [script, keys] of Object.entries(SCRIPTS)) {
-      this.client.defineCommand(script, { numberOfKeys: keys, lua: sources.get(script) ?? "" })
-    }
+    this.#log = log
+    const options = { ...OPTIONS, connectionName: `countersign-${name}` }
+    const address = addressOf(server.url)
+    if (!address) throw new TypeError("the url leads to no Redis")
+    if (server.cluster === true) {
+      this.#cluster = new Cluster(address.hosts, ({ host, port = 6379 }) =>
+        this.#prepared(new Redis({ ...options, ...shared(address), host, port })),
+      )
+    } else if (server.sentinel === undefined) this.#one = this.#prepared(new Redis(server.url, options))
+    else this.#one = this.#prepared(new Redis({ ...options, ...watched(server, server.sentinel, address) }))
   }
 
-  /** Runs a script: its keys, then its arguments. */
+  #prepared(client: Redis): Redis {
+    // Everybody who waits for the connection is a listener.
+    client.setMaxListeners(0)
+    client.on("error", (error: Error) => {
+      if (this.#said !== error.message) this.#log?.warn({ connection: this.#name }, `Redis: ${error.message}`)
+      this.#said = error.message
+    })
+    client.on("ready", () => {
+      this.#said = ""
+    })
+    for (const [script, keys] of Object.entries(SCRIPTS)) {
+      client.defineCommand(script, { numberOfKeys: keys, lua: sources.get(script) ?? "" })
+    }
+    return client
+  }
+
+  /** The connection to whatever has the key. @throws ("unsent") when it isn't known, or there is none now. */
+  at(key: string): Redis {
+    const client = this.#one ?? this.#cluster?.at(key)
+    if (!client || (this.#cluster && client.status !== "ready")) {
+      throw new Error(`the ${this.#name} connection to the node of Redis that has ${key} is not ready in time`)
+    }
+    return client
+  }
+
+  /** A connection to each server that holds something: its primaries. */
+  primaries(): Redis[] {
+    return this.#one ? [this.#one] : (this.#cluster?.primaries() ?? [])
+  }
+
+  /** What it is doing, in ioredis' words; of a cluster its first node. */
+  get status(): string {
+    return (this.#one ?? this.#cluster?.all()[0])?.status ?? "wait"
+  }
+
+  /** Runs a script: its keys, then its arguments. The first key says where. */
   run(script: Script, args: readonly string[]): Promise<unknown> {
-    this.#cork()
-    const scripts = this.client as unknown as Record<Script, (...args: readonly string[]) => Promise<unknown>>
+    const client = this.at(args[0] ?? "")
+    this.#cork(client)
+    const scripts = client as unknown as Record<Script, (...args: readonly string[]) => Promise<unknown>>
     return scripts[script](...args)
   }
 
   /** What is sent in one turn of the event loop leaves in one write: with many runs at once, writing is most of the cost. */
-  #cork(): void {
-    const { stream } = this.client
-    if (this.#corked || !stream) return
-    this.#corked = true
+  #cork(client: Redis): void {
+    const { stream } = client
+    if (this.#corked.has(client) || !stream) return
+    this.#corked.add(client)
     stream.cork()
     process.nextTick(() => {
-      this.#corked = false
+      this.#corked.delete(client)
       stream.uncork()
     })
   }
 
-  /** Resolves when commands can be sent, or rejects ("unsent") after `within` ms. */
+  /** Resolves when commands can be sent (in a cluster: to all primaries), or rejects ("unsent") after `within` ms. */
   async ready(within: number): Promise<void> {
-    const { client } = this
+    if (this.#cluster) return this.#wholeCluster(this.#cluster, within)
+    if (this.#one) await this.#open(this.#one, within)
+  }
+
+  async #wholeCluster(cluster: Cluster, within: number): Promise<void> {
+    const until = performance.now() + within
+    for (;;) {
+      await cluster.look()
+      const primaries = cluster.primaries()
+      if (primaries.length > 0 && primaries.every(({ status }) => status === "ready")) return
+      if (performance.now() > until)
+        throw new Error(`the ${this.#name} connection to the cluster was not ready in time`)
+      await delay(CLUSTER_AGAIN)
+    }
+  }
+
+  async #open(client: Redis, within: number): Promise<void> {
     if (client.status === "ready") return
     if (client.status === "wait") client.connect().catch(() => {})
     if (client.status === "end") throw new Error(`the ${this.#name} connection to Redis is closed, not ready in time`)
@@ -171,13 +232,47 @@ export class Connection {
   async pause(fault: Fault, left: number): Promise<void> {
     // Never at once: a connection that has just gone counts as ready until the event loop has had its turn, and an attempt
     // after the other on it would keep that turn away.
-    const rest = fault === "busy" || fault === "refused" ? 100 : 10
-    await new Promise((resolve) => setTimeout(resolve, Math.min(rest, left)))
+    const rest = fault === "busy" || fault === "refused" ? 100 : this.#cluster ? CLUSTER_AGAIN : 10
+    await delay(Math.min(rest, left))
+    // Whatever the node couldn't do, another may have its keys by now; the others go on meanwhile.
+    if (this.#cluster) return this.#cluster.look()
     await this.ready(left)
   }
 
   async close(): Promise<void> {
-    if (this.client.status === "ready") await this.client.quit().catch(() => {})
-    this.client.disconnect()
+    const clients = this.#one ? [this.#one] : (this.#cluster?.all() ?? [])
+    await Promise.all(
+      clients.map(async (client) => {
+        if (client.status === "ready") await client.quit().catch(() => {})
+        client.disconnect()
+      }),
+    )
   }
 }
+
+/** What all servers of an address have in common. */
+const shared = ({ tls, username, password, db }: Address) => ({
+  db,
+  ...(username === "" ? {} : { username }),
+  ...(password === "" ? {} : { password }),
+  ...(tls ? { tls: {} } : {}),
+})
+
+/** How long a sentinel may take to answer, ms. */
+const SENTINEL_TIMEOUT = 2000
+
+/** The primary that sentinels at the address know. */
+function watched({ sentinelPassword }: Server, name: string, address: Address) {
+  return {
+    ...shared(address),
+    name,
+    sentinels: address.hosts.map(({ host, port = SENTINEL_PORT }) => ({ host, port })),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(address.tls ? { sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    sentinelCommandTimeout: SENTINEL_TIMEOUT,
+    // A primary that was cut off keeps its connections; its sentinels know when it is none any more.
+    failoverDetector: true,
+  }
+}
+
+const SENTINEL_PORT = 26_379

@@ -10,8 +10,8 @@ export async function mustFit(connection: Connection, prefix: string, shards: nu
     throw new Error(`Redis ${version} is too old: Countersign needs Redis 6.2 or newer, or Valkey.`)
   }
   const key = metaKey(prefix)
-  await connection.surely(() => connection.client.hsetnx(key, "shards", String(shards)))
-  const fixed = await connection.surely(() => connection.client.hget(key, "shards"))
+  await connection.surely(() => connection.at(key).hsetnx(key, "shards", String(shards)))
+  const fixed = await connection.surely(() => connection.at(key).hget(key, "shards"))
   if (fixed !== String(shards)) {
     throw new Error(
       `This Redis holds runs under the prefix "${prefix}" in ${fixed} shards, and that can't be changed: ` +

@@ -2,8 +2,10 @@
  * What a set-up check wants to know of a Redis: whether it keeps what it is given. It reports; what is a fault, and its
  * remedy, is said elsewhere.
  */
+import type { Redis } from "ioredis"
 import type { Connection } from "./connection.ts"
 
+/** Of a cluster it is what holds for all of its primaries: the worst of each. */
 export interface Health {
   /** Such as `7.0.15`. Valkey reports the Redis version it is compatible with. */
   version: string
@@ -16,10 +18,31 @@ export interface Health {
   role: string
   /** How far Redis' clock is ahead of ours, ms. */
   clockSkewMs: number
+  /** `standalone`, `cluster` or `sentinel`. */
+  mode: string
+  /** How many primaries there are. */
+  primaries: number
 }
 
 export async function healthOf(connection: Connection): Promise<Health> {
-  const { client } = connection
+  const all = await Promise.all(connection.primaries().map((client) => healthAt(connection, client)))
+  const [first] = all
+  if (!first) throw new Error("the connection to Redis was not ready in time")
+  const worst = (isWorse: (one: Health, other: Health) => boolean): Health =>
+    all.reduce((bad, one) => (isWorse(one, bad) ? one : bad))
+  return {
+    version: worst((one, bad) => isOlder(one.version, bad.version)).version,
+    policy: worst((one, bad) => one.policy !== "noeviction" && bad.policy === "noeviction").policy,
+    aof: all.every(({ aof }) => aof),
+    replicas: Math.min(...all.map(({ replicas }) => replicas)),
+    role: first.role,
+    clockSkewMs: worst((one, bad) => Math.abs(one.clockSkewMs) > Math.abs(bad.clockSkewMs)).clockSkewMs,
+    mode: first.mode,
+    primaries: all.length,
+  }
+}
+
+async function healthAt(connection: Connection, client: Redis): Promise<Health> {
   const info = await connection.surely(() => client.info())
   const fields = new Map(
     info.split("\r\n").map((line) => [line.split(":", 1)[0] ?? "", line.slice(line.indexOf(":") + 1)]),
@@ -34,8 +57,13 @@ export async function healthOf(connection: Connection): Promise<Health> {
     replicas: Number(fields.get("connected_slaves") ?? 0),
     role: fields.get("role") ?? "",
     clockSkewMs: Math.round(Number(seconds) * 1000 + Number(micros) / 1000 - ours),
+    mode: fields.get("redis_mode") ?? "",
+    primaries: 1,
   }
 }
+
+const isOlder = (one: string, other: string): boolean =>
+  one.localeCompare(other, "en", { numeric: true, sensitivity: "base" }) < 0
 
 /** True for Redis 6.2 and whatever came later. */
 export function isNewEnough(version: string): boolean {

@@ -27,14 +27,15 @@ export class Outbox {
     const { outbox } = this.#keys(shard)
     const from = after === "" ? "-" : `(${after}`
     const entries = await this.#connection.surely(() =>
-      this.#connection.client.xrange(outbox, from, "+", "COUNT", count),
+      this.#connection.at(outbox).xrange(outbox, from, "+", "COUNT", count),
     )
     return entries.map(([entry, fields]) => ({ entry, run: fieldOf(fields, "run"), fact: fieldOf(fields, "fact") }))
   }
 
   /** How far the audit came, as `advance` stored it. */
   audit(shard: number): Promise<Record<string, string>> {
-    return this.#connection.surely(() => this.#connection.client.hgetall(this.#keys(shard).audit))
+    const { audit } = this.#keys(shard)
+    return this.#connection.surely(() => this.#connection.at(audit).hgetall(audit))
   }
 
   /**

@@ -42,8 +42,8 @@ export class Pause {
 
   /** Now, not as of the last look. */
   async read(): Promise<Paused | undefined> {
-    const { client } = this.#connection
-    const texts = await Promise.all(this.#keys.map(({ pause }) => this.#connection.surely(() => client.get(pause))))
+    const get = (pause: string) => this.#connection.surely(() => this.#connection.at(pause).get(pause))
+    const texts = await Promise.all(this.#keys.map(({ pause }) => get(pause)))
     return texts.map(pausedFrom).find((paused) => paused !== undefined)
   }
 
@@ -64,15 +64,13 @@ export class Pause {
 
   /** Every process knows within a second, or takes it to be so. A pause that stands keeps who said it first. */
   async begin(paused: Paused): Promise<void> {
-    const { client } = this.#connection
     for (const { pause } of this.#keys) {
-      await this.#connection.surely(() => client.set(pause, JSON.stringify(paused), "NX"))
+      await this.#connection.surely(() => this.#connection.at(pause).set(pause, JSON.stringify(paused), "NX"))
     }
   }
 
   async end(): Promise<void> {
-    const { client } = this.#connection
-    for (const { pause } of this.#keys) await this.#connection.surely(() => client.del(pause))
+    for (const { pause } of this.#keys) await this.#connection.surely(() => this.#connection.at(pause).del(pause))
   }
 
   /** What people see may look different now: every run is shown anew, at Slack's pace. */

@@ -51,10 +51,12 @@ async function confirmed(
 ): Promise<Committed | Unsent> {
   const result = await deliver(connection, args, until)
   if (result.kind !== "stored") return result
+  const key = `${lease}confirm`
   try {
+    const client = connection.at(key)
     // WAIT is about its connection's last write: when this commit was stored over an earlier connection, there is none.
-    if (result.again) await connection.client.set(`${lease}confirm`, "", "PX", 1000)
-    const have = await connection.client.wait(count, CONFIRM_WITHIN)
+    if (result.again) await client.set(key, "", "PX", 1000)
+    const have = await client.wait(count, CONFIRM_WITHIN)
     if (have >= count) return result
     return { kind: "not known", error: new Error(`${have} of ${count} replicas confirmed it`) }
   } catch (error) {

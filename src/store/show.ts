@@ -87,7 +87,8 @@ export class Show {
 
   /** What is owed and was sent of one run. */
   async shown(id: string): Promise<Sent> {
-    const fields = await this.#connection.surely(() => this.#connection.client.hgetall(this.#keysOf(id).show + id))
+    const key = this.#keysOf(id).show + id
+    const fields = await this.#connection.surely(() => this.#connection.at(key).hgetall(key))
     return sentOf(Object.entries(fields).flat())
   }
 
@@ -155,7 +156,7 @@ export class Show {
 
   /** Sets until when a limit's calls count as made at the steady rate, ms by Redis' clock. */
   async setPace(key: string, until: number): Promise<void> {
-    await this.#connection.surely(() => this.#connection.client.hset(this.#pace, key, scoreOf(until)))
+    await this.#connection.surely(() => this.#connection.at(this.#pace).hset(this.#pace, key, scoreOf(until)))
   }
 
   async #record(id: string, field: string, json: string, how: "" | "1" | "2", before = ""): Promise<boolean> {

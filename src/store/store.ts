@@ -6,6 +6,8 @@ import { randomBytes } from "node:crypto"
 import { FORMAT, indexesOf } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import { readRun } from "../core/stored.ts"
+import type { Server } from "./address.ts"
+import { type Claim, claimed, type Claims, readable } from "./claimed.ts"
 import { Clock } from "./clock.ts"
 import { scoreOf } from "./commit.ts"
 import { Connection, faultOf, type Log, type Script } from "./connection.ts"
@@ -14,7 +16,7 @@ import { mustFit } from "./fit.ts"
 import { healthOf, type Health } from "./health.ts"
 import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
-import { needsFrom, type Needs, type Taker } from "./lease.ts"
+import type { Taker } from "./lease.ts"
 import { Pause } from "./pause.ts"
 import { together, type Peek } from "./peek.ts"
 import { RunQueue } from "./queue.ts"
@@ -22,13 +24,12 @@ import { Sender } from "./sender.ts"
 import { dueAt, earlier, Show } from "./show.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./waiting.ts"
 
+export type { Claim, Claims } from "./claimed.ts"
 export type { Needs } from "./lease.ts"
 export type { Peek } from "./peek.ts"
 export type { Applied, ApplyOptions, Change, Left, Loaded, Transition, Unapplied } from "./waiting.ts"
 
-export interface StoreOptions {
-  /** `redis://` or `rediss://`, with password and database as need be. */
-  url: string
+export interface StoreOptions extends Server {
   /** What all keys begin with; bots with different prefixes share a Redis without meeting. */
   prefix: string
   /** How many shards; fixed in Redis at the first start. */
@@ -40,21 +41,6 @@ export interface StoreOptions {
   log?: Log
   /** After each commit of this process, with the run as it is then: whoever works or shows need not look for it. */
   onCommit?: (id: string, step: Step, at: Left) => void
-}
-
-export interface Held extends Loaded, Needs {
-  id: string
-  /** Who held it until the lease ran out. */
-  previousOwner?: string
-}
-
-export type Claim = ({ kind: "run" } & Held) | { kind: "idle"; now: number; next: number | undefined }
-
-export interface Claims {
-  runs: Held[]
-  now: number
-  /** When something is due next, ms; undefined: nothing is. */
-  next: number | undefined
 }
 
 /** How long opening a store tries to reach Redis, ms. */
@@ -112,14 +98,14 @@ export class Store {
    * old, or was set up with another number of shards.
    */
   static async open(options: StoreOptions): Promise<Store> {
-    const { url, prefix, shards, log } = options
+    const { prefix, shards, log } = options
     if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS) {
       throw new RangeError(`redis.shards must be a whole number from 1 to ${MAX_SHARDS}`)
     }
     if (prefix === "" || /[{}\s]/u.test(prefix))
       throw new RangeError("redis.prefix must not be empty, nor hold blanks or braces")
-    const connection = new Connection(url, "main", log)
-    const confirming = options.confirm > 0 ? new Connection(url, "confirm", log) : undefined
+    const connection = new Connection(options, "main", log)
+    const confirming = options.confirm > 0 ? new Connection(options, "confirm", log) : undefined
     const store = new Store(options, connection, confirming)
     try {
       await connection.ready(OPEN_WITHIN)
@@ -141,9 +127,9 @@ export class Store {
     return healthOf(this.#connection)
   }
 
-  /** Redis' clock, ms. */
+  /** Redis' clock, ms; in a cluster that of the node with the first shard. */
   async now(): Promise<number> {
-    const [seconds, micros] = await this.#connection.surely(() => this.#connection.client.time())
+    const [seconds, micros] = await this.#connection.surely(() => this.#connection.at(this.#quiet).time())
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
@@ -160,13 +146,14 @@ export class Store {
   async texts(id: string, fields: readonly string[]): Promise<(string | undefined)[]> {
     if (fields.length === 0) return []
     const key = this.#keysOf(id).run + id
-    const texts = await this.#connection.surely(() => this.#connection.client.hmget(key, ...fields))
+    const texts = await this.#connection.surely(() => this.#connection.at(key).hmget(key, ...fields))
     return texts.map((text) => text ?? undefined)
   }
 
   /** The transcript, one JSON text per message. */
   transcript(id: string): Promise<string[]> {
-    return this.#connection.surely(() => this.#connection.client.lrange(this.#keysOf(id).log + id, 0, -1))
+    const key = this.#keysOf(id).log + id
+    return this.#connection.surely(() => this.#connection.at(key).lrange(key, 0, -1))
   }
 
   /** All facts of a run, as JSON texts. */
@@ -271,13 +258,13 @@ export class Store {
 
   /** The users who want no pings, by id. */
   async quiet(): Promise<Set<string>> {
-    return new Set(await this.#connection.surely(() => this.#connection.client.smembers(this.#quiet)))
+    return new Set(await this.#connection.surely(() => this.#connection.at(this.#quiet).smembers(this.#quiet)))
   }
 
   /** Notes whether a user wants no pings. */
   async setQuiet(user: string, quiet: boolean): Promise<void> {
-    const { client } = this.#connection
-    await this.#connection.surely(() => (quiet ? client.sadd(this.#quiet, user) : client.srem(this.#quiet, user)))
+    const set = () => this.#connection.at(this.#quiet)
+    await this.#connection.surely(() => (quiet ? set().sadd(this.#quiet, user) : set().srem(this.#quiet, user)))
   }
 
   /**
@@ -337,39 +324,4 @@ function minter(): () => string {
   const beginning = randomBytes(9).toString("base64url")
   let count = 0
   return () => `${beginning}${(count++).toString(36)}`
-}
-
-/** What was claimed. A run whose state can't be read is left leased: it is tried again when that is over, and holds up no other. */
-function claimed(reply: unknown, log: Log | undefined): Claims {
-  const [now, next, ...entries] = reply as [number, string | number, ...ClaimedEntry[]]
-  const seenAt = performance.now()
-  const runs = entries.flatMap(([id, revision, state, previousOwner, transcript, names, texts]): Held[] => {
-    const run = readable(state)
-    if (!run) {
-      // Without the error: that of JSON.parse quotes the state, which is people's texts.
-      log?.error({ run: id }, "the state of a run can't be read; it is tried again when its lease is over")
-      return []
-    }
-    const owned = previousOwner === "" ? {} : { previousOwner }
-    return [{ id, now, seenAt, revision, run, ...owned, ...needsFrom(names, texts, transcript) }]
-  })
-  return { runs, now, next: dueAt(String(next)) }
-}
-
-type ClaimedEntry = [
-  id: string,
-  revision: number,
-  state: string,
-  owner: string,
-  log: string[],
-  names: string[],
-  texts: (string | null)[],
-]
-
-function readable(state: string): Run | undefined {
-  try {
-    return readRun(state)
-  } catch {
-    return undefined
-  }
 }
