@@ -21,7 +21,7 @@ import { Pause } from "./pause.ts"
 import { together, type Peek } from "./peek.ts"
 import { RunQueue } from "./queue.ts"
 import { Sender } from "./sender.ts"
-import { dueAt, earlier, Show } from "./show.ts"
+import { earlier, Show } from "./show.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./waiting.ts"
 
 export type { Claim, Claims } from "./claimed.ts"
