@@ -7,7 +7,7 @@ import { utc } from "../../core/ask.ts"
 import { ruleOf, type Ask, type Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { guarded, type Message } from "./limits.ts"
-import { beside, isLong, material, type Part } from "./material.ts"
+import { isLong, material, saidBeside, type Part } from "./material.ts"
 import { buttons, refusals } from "./buttons.ts"
 import { changes, doubtful, reasonOf, risk, signingIn } from "./glance.ts"
 import { deciders, facts, granted, standing } from "./standing.ts"
@@ -130,7 +130,7 @@ function cautionsOf(parts: readonly Part[]): KnownBlock | undefined {
 /** What others say about the call comes after what will really run, and is called what it is. */
 function reasons(view: CardView): KnownBlock[] {
   const short = summary(view)
-  const why = visible(beside(view, view.why ?? "")).trim()
+  const why = saidBeside(view, view.why ?? "")
   return [
     ...(short === "" ? [] : [rich(section(bold("In short"), ", by the tool's own summary:"), quote(clip(short, 900)))]),
     ...(why === ""
@@ -143,7 +143,7 @@ function reasons(view: CardView): KnownBlock[] {
 function summary(view: CardView): string {
   const { ask, request } = view
   if (ask.from !== "guard" || request.prompt === `Run ${ask.tool}`) return ""
-  return visible(beside(view, request.prompt)).trim()
+  return saidBeside(view, request.prompt)
 }
 
 /** The push notification, and what a screen reader says. */
@@ -164,7 +164,7 @@ function counted(ask: Ask): string {
 
 /** What it is about, as far as a sentence has room for the whole of it. */
 function saying(view: CardView): string {
-  const said = oneLine(view.ask.from === "tool" ? beside(view, view.request.prompt) : summary(view))
+  const said = oneLine(view.ask.from === "tool" ? saidBeside(view, view.request.prompt) : summary(view))
   if (said !== "") return `: ${clip(said, 200).replace(/\.$/, "")}`
   if (view.args.length > 1000) return ""
   const args = visibleJson(shownArgs(view.args, ruleOf(view.ask).mask).text)

@@ -3,6 +3,7 @@
  */
 import { isRecord } from "../../core/json.ts"
 import { mask, shownArgs } from "../../core/mask.ts"
+import { Kept } from "./kept.ts"
 import { clip, oneLine, visibleJson } from "./text.ts"
 
 export interface Difference {
@@ -16,12 +17,19 @@ export interface Difference {
 const MOST = 12
 const ROOM = 160
 
-/** Both are canonical texts. `more`: how many further places differ. */
-export function differences(
-  before: string,
-  after: string,
-  paths: readonly string[] | undefined,
-): { lines: Difference[]; more: number } {
+interface Differences {
+  lines: Difference[]
+  /** How many further places differ. */
+  more: number
+}
+
+const found = new Kept<Differences>()
+
+/** Both are canonical texts. */
+export const differences = (before: string, after: string, paths: readonly string[] = []): Differences =>
+  found.get([before, after, paths], () => between(before, after, paths))
+
+function between(before: string, after: string, paths: readonly string[]): Differences {
   const [was, is] = [leavesOf(before), leavesOf(after)]
   // What is shown is masked; what is compared is not: a masked value that changed is a change.
   const [wasShown, isShown] = [leavesOf(shownArgs(before, paths).text), leavesOf(shownArgs(after, paths).text)]

@@ -9,21 +9,22 @@ import { chunks, cost } from "./text.ts"
 /** The most that one element holds. */
 const ROOM = 2800
 
-/** Elements in order, each small enough for any message. Hidden characters must be visible already. */
-export function markdown(text: string): Rich[] {
+/**
+ * Elements in order, each small enough for any message; made when they are asked for. Hidden characters must be visible
+ * already.
+ */
+export function* markdown(text: string): Generator<Rich, void, undefined> {
   const lines = text.split("\n")
-  const out: Rich[] = []
   for (let at = 0; at < lines.length;) {
     const block =
       fenced(lines, at) ?? table(lines, at) ?? listed(lines, at) ?? quoted(lines, at) ?? paragraph(lines, at)
-    out.push(...block.made)
+    yield* block.made
     at = block.next
   }
-  return out
 }
 
 interface Block {
-  made: Rich[]
+  made: Iterable<Rich>
   /** The line that comes after. */
   next: number
 }
@@ -31,7 +32,7 @@ interface Block {
 const FENCE = /^ {0,3}(`{3,}|~{3,})[^`]*$/
 const LIST = /^( {0,12})(?:[-*+]|(\d{1,9})[.)])\s+(?=\S)/
 const QUOTE = /^ {0,3}> ?/
-const HEADING = /^ {0,3}#{1,6}\s+(.*?)\s*#*$/
+const HEADING = /^ {0,3}#{1,6}\s+(.*)$/
 const RULE = /^ {0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/
 
 function fenced(lines: readonly string[], at: number): Block | undefined {
@@ -49,8 +50,8 @@ const pieces = (text: string): string[] => chunks(text, ROOM, true).filter((piec
 /** A table keeps its columns in fixed-width letters. */
 function table(lines: readonly string[], at: number): Block | undefined {
   const isRow = (line: string | undefined): boolean => line !== undefined && line.includes("|")
-  if (!isRow(lines[at]) || !/^[\s|:-]+$/.test(lines[at + 1] ?? "") || !/-.*\||\|.*-/.test(lines[at + 1] ?? ""))
-    return undefined
+  const rule = lines[at + 1] ?? ""
+  if (!isRow(lines[at]) || !/^[\s|:-]+$/.test(rule) || !isRow(rule) || !rule.includes("-")) return undefined
   let next = at + 2
   while (isRow(lines[next])) next += 1
   return { made: pieces(lines.slice(at, next).join("\n")).map(exactly), next }
@@ -139,8 +140,13 @@ function paragraph(lines: readonly string[], at: number): Block {
   const text = lines
     .slice(at, next)
     .join("\n")
-    .replace(/^\s*\n|\s+$/g, "")
-  return { made: pieces(text).map((piece) => section(styledLines(piece))), next }
+    .trimEnd()
+    .replace(/^\s*\n/, "")
+  return { made: styledPieces(text), next }
+}
+
+function* styledPieces(text: string): Generator<Rich, void, undefined> {
+  for (const piece of pieces(text)) yield section(styledLines(piece))
 }
 
 const beginsBlock = (lines: readonly string[], at: number): boolean => {
@@ -154,8 +160,15 @@ function styledLines(text: string): RichTextElement[] {
 
 function lineOf(line: string): RichTextElement[] {
   const heading = HEADING.exec(line)?.[1]
-  if (heading !== undefined) return inline(heading, { bold: true })
+  if (heading !== undefined) return inline(heading.slice(0, endWithout("#", heading)).trimEnd(), { bold: true })
   return RULE.test(line) ? words("———") : inline(line)
+}
+
+/** Where a text ends without characters of a kind at its end; a pattern would look for its end from each of them. */
+function endWithout(chars: string, text: string): number {
+  let end = text.length
+  while (end > 0 && chars.includes(text.charAt(end - 1))) end -= 1
+  return end
 }
 
 /** What may be found inside a line. Bounded, so that no line makes it slow. */
@@ -211,7 +224,7 @@ function linked(label: string, target: string, style: Style): RichTextElement[] 
 }
 
 function bareLink(whole: string, bare: string, style: Style): RichTextElement[] {
-  const trailing = /[.,;:!?)\]}*_~]*$/.exec(bare)?.[0] ?? ""
+  const trailing = bare.slice(endWithout(".,;:!?)]}*_~", bare))
   const closing = trailing.startsWith(")") && bare.includes("(") ? trailing.slice(1) : trailing
   const target = bare.slice(0, bare.length - closing.length)
   const after = closing + (whole.startsWith("<") && whole.endsWith(">") ? "" : whole.endsWith(">") ? ">" : "")

@@ -5,6 +5,7 @@ import { canonical } from "../../core/digest.ts"
 import { ruleOf } from "../../core/run.ts"
 import { MASKED, shownArgs, shownBeside, type Masked } from "../../core/mask.ts"
 import type { CardView } from "./card.ts"
+import { Kept } from "./kept.ts"
 import { exactly } from "./rich.ts"
 import { cautions, cost, UNSEEN, visible, visibleEnds, visibleJson } from "./text.ts"
 
@@ -52,27 +53,31 @@ export function material(view: CardView): Part[] {
 export const beside = ({ ask, args }: Pick<CardView, "ask" | "args">, text: string): string =>
   shownBeside(text, args, ruleOf(ask).mask).text
 
-/** Texts of so many characters are looked at once, not each time that a message of their run is: it takes a while. */
-const LONG = 4000
-const KEPT = 32
-const kept = new Map<string, Part>()
+const said = new Kept<string>()
+
+/** The same as it is shown, whole. */
+export const saidBeside = (view: Pick<CardView, "ask" | "args">, text: string): string =>
+  said.get([text, ...ofRule(view)], () => visible(beside(view, text)).trim())
+
+/** What a text that goes with a call is masked by. */
+function ofRule({ ask, args }: Pick<CardView, "ask" | "args">): (string | readonly string[])[] {
+  const paths = ruleOf(ask).mask ?? []
+  return [paths, paths.length === 0 ? "" : args]
+}
 
 interface How {
   exact: boolean
   room: number
 }
 
-function part({ ask, args }: CardView, title: string, raw: string, how: How): Part {
+const parts = new Kept<Part>()
+
+function part(view: CardView, title: string, raw: string, how: How): Part {
+  const { ask, args } = view
   const paths = ruleOf(ask).mask ?? []
-  const make = (): Part => made(title, raw, how, raw === args ? shownArgs(raw, paths) : shownBeside(raw, args, paths))
-  if (raw.length < LONG) return make()
-  const key = JSON.stringify([title, how.exact, how.room, paths, raw, paths.length === 0 ? "" : args])
-  const one = kept.get(key) ?? make()
-  kept.delete(key)
-  kept.set(key, one)
-  const [oldest] = kept.keys()
-  if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest)
-  return one
+  return parts.get([raw, title, how.exact, how.room, raw === args, ...ofRule(view)], () =>
+    made(title, raw, how, raw === args ? shownArgs(raw, paths) : shownBeside(raw, args, paths)),
+  )
 }
 
 function made(title: string, raw: string, how: How, { text: seen, count, loose }: Masked): Part {

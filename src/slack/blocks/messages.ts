@@ -6,6 +6,7 @@ import type { KnownBlock } from "@slack/types"
 import type { Run } from "../../core/run.ts"
 import { openAsks } from "../../core/run.ts"
 import { PRESS } from "./intent.ts"
+import { Kept } from "./kept.ts"
 import { guarded, type Message } from "./limits.ts"
 import { markdown } from "./markdown.ts"
 import {
@@ -23,7 +24,7 @@ import {
   words,
   type Rich,
 } from "./rich.ts"
-import { clip, cost, escape, oneLine, safe } from "./text.ts"
+import { beginning, clip, cost, count, escape, legible, oneLine, safe } from "./text.ts"
 
 /** The run's message, under which its thread stands. `prompt` is what was asked for, whole; `paused`: nothing may start now. */
 export function root(run: Run, { prompt, paused = false }: { prompt: string; paused?: boolean }): Message {
@@ -111,12 +112,15 @@ export function state(run: Run): State {
 /** The most that a message of an answer holds, of text, and the most elements. */
 const TOGETHER = 7500
 const ELEMENTS = 60
+/** The most messages of one answer: they come one a second. */
+const MESSAGES = 50
 
-/** The run's last messages: the whole answer in order, as many as it takes. The first one pings whoever asked, unless `mention` is false. */
+const pagesOf = new Kept<Rich[][]>()
+
+/** The run's last messages: the answer in order, as many as it takes. The first one pings whoever asked, unless `mention` is false. */
 export function answers(run: Run, { answer, mention: pings = true }: { answer: string; mention?: boolean }): Message[] {
   const how = run.ended?.how ?? "done"
-  const said = markdown(safe(answer).trim())
-  const pages = paged(said)
+  const pages = pagesOf.get([answer], () => paged(answer))
   const asker = pings ? [mention(run.requester.user)] : words(nameOf(run.requester))
   const opening: Rich = section(asker, " ", ...ending(run, pages.length > 0))
   const last = Math.max(pages.length, 1)
@@ -154,18 +158,31 @@ function ending(run: Run, said: boolean): (string | ReturnType<typeof words>)[] 
   return [bold(head), why === "" ? "." : `${why}.`, next]
 }
 
-/** Elements onto messages, in order. */
-function paged(elements: readonly Rich[]): Rich[][] {
+/** The answer's elements onto messages, in order; what is too much for any thread is left out with a word. */
+function paged(answer: string): Rich[][] {
+  const text = legible(answer).trim()
+  const most = beginning(text, MESSAGES * TOGETHER)
   const pages: Rich[][] = []
   let room = 0
-  for (const element of elements.flatMap(parted)) {
+  for (const element of parts(most)) {
     const price = cost(JSON.stringify(element))
     const page = pages.at(-1)
     if (page && price <= room && page.length < ELEMENTS) page.push(element)
+    else if (pages.length === MESSAGES) return cutOff(pages, answer)
     else pages.push([element])
     room = (pages.at(-1) === page ? room : TOGETHER) - price
   }
+  return most.length < text.length ? cutOff(pages, answer) : pages
+}
+
+function cutOff(pages: Rich[][], answer: string): Rich[][] {
+  const words = `The answer goes on: it has ${count(answer.length, "character")}, too many to show all of them here.`
+  pages.at(-1)?.push(section(bold(words)))
   return pages
+}
+
+function* parts(text: string): Generator<Rich, void, undefined> {
+  for (const element of markdown(text)) yield* parted(element)
 }
 
 /** Where every other word is bold or a link, an element costs many times its letters: then it goes in parts. */

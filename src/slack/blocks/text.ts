@@ -11,6 +11,10 @@ export const escape = (text: string): string =>
 /** What `text` costs at most of Slack's limits, which may count it escaped and as JSON. */
 export const cost = (text: string): number => JSON.stringify(escape(text)).length - 2
 
+/** The same, quicker for the many short texts that need no escape. */
+const priceOf = (unit: string): number => (COSTLY.test(unit) ? cost(unit) : unit.length)
+const COSTLY = /[\p{Cc}\p{Cs}&<>"\\]/u
+
 /** Scripts whose ordinary spelling joins or parts letters by an invisible character. */
 const JOINING = [
   "Arab",
@@ -34,9 +38,15 @@ const JOINING = [
   .join("")
 const INVISIBLE = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}⠀`
 
-/** Invisible characters where they belong (in the first group): inside an emoji, between joining letters; else a run of them. */
+/** An emoji of several characters may begin there. */
+const COMPOSED = String.raw`\p{Extended_Pictographic}[\uFE0F\u200D\p{Emoji_Modifier}\u{E0020}-\u{E007F}]`
+
+/**
+ * Invisible characters where they belong (in the first group): inside an emoji, between joining letters; else a run of them.
+ * What can't begin either is passed over first: looking for an emoji takes long.
+ */
 const HIDDEN = new RegExp(
-  `(?=[^ -~])(?:(${[
+  `(?=[${INVISIBLE}]|${COMPOSED})(?:(${[
     String.raw`\p{RGI_Emoji}`,
     String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})`,
     String.raw`(?<=\p{Extended_Pictographic})\uFE0F`,
@@ -57,20 +67,26 @@ function quoted(char: string): string {
   return written
 }
 
-function shown(text: string, write: (char: string) => string): string {
-  const seen = text.replace(HIDDEN, (found, kept?: string) => (kept === undefined ? each(found, write) : found))
-  return seen.replace(STACKED, (_, few: string, more: string) => few + each(more, write))
+/** `most`: of a run of hidden characters so many are written, and how many more there are. */
+function shown(text: string, write: (char: string) => string, most = Infinity): string {
+  const seen = text.replace(HIDDEN, (found, kept?: string) => (kept === undefined ? each(found, write, most) : found))
+  return seen.replace(STACKED, (_, few: string, more: string) => few + each(more, write, most))
 }
 
-function each(text: string, write: (char: string) => string): string {
+function each(text: string, write: (char: string) => string, most = Infinity): string {
   let written = ""
-  for (const char of text) written += write(char)
-  return written
+  let hidden = 0
+  for (const char of text) {
+    const sign = write(char)
+    if (sign !== char) hidden += 1
+    if (sign === char || hidden <= most) written += sign
+  }
+  return hidden > most ? `${written} … (${count(hidden - most, "more character")} that can't be seen)` : written
 }
 
 /** Prose: control, format and blank-looking characters as `\u{202e}`; line breaks and tabs stay. */
-export const visible = (text: string): string =>
-  shown(text.replaceAll("\r\n", "\n"), (char) => (char === "\n" || char === "\t" ? char : braced(char)))
+export const visible = (text: string, most?: number): string =>
+  shown(text.replaceAll("\r\n", "\n"), (char) => (char === "\n" || char === "\t" ? char : braced(char)), most)
 
 /** JSON text: the same as `\u202e`, odd spaces too, so that what is shown is still the same JSON value. */
 export const visibleJson = (json: string): string => shown(json, quoted).replace(/(?! )\p{Zs}/gu, quoted)
@@ -82,41 +98,68 @@ export const visibleEnds = (text: string): string =>
 /** Prose on one line: a line break shows as ⏎. */
 export const oneLine = (text: string): string =>
   visible(text.trim())
-    .replace(/\s*\n\s*/g, " ⏎ ")
+    // From where a run of blanks begins: otherwise it would be gone through again from each of them.
+    .replace(/(?<!\s)\s*\n\s*/g, " ⏎ ")
     .replaceAll("\t", " ")
+
+/** Characters that cost one each and are each a unit of their own, if no mark follows. Many come at once. */
+const PLAIN = String.raw`[[ -~\p{L}]--[\[\\&<>"\u{10000}-\u{10FFFF}]]+(?!\p{M})`
 
 /** What must not be torn apart: an escape, a mask, an emoji, a letter with its marks. */
 const UNIT = new RegExp(
-  String.raw`\\u\{[\da-f]+\}|(?:\\u[dD][89abAB][\da-f]{2})\\u[\da-f]{4}|\\u[\da-f]{4}|\\.|${MASKED.source}|\p{RGI_Emoji}|[^]\p{M}{0,8}`,
+  [
+    `(${PLAIN})`,
+    String.raw`\\u\{[\da-f]+\}|\\u[dD][89abAB][\da-f]{2}\\u[\da-f]{4}|\\u[\da-f]{4}|\\.`,
+    MASKED.source,
+    String.raw`(?=[\p{RI}0-9#*]|${COMPOSED})\p{RGI_Emoji}`,
+    String.raw`[^]\p{M}{0,8}`,
+  ].join("|"),
   "gv",
 )
 
-const PLAIN = /^[\w ,.:;=/()[\]{}'-]$/
-
 /** Cuts text into pieces of at most `max` cost; together they are the text. `soft` cuts after a line or word where it can. */
-export function chunks(text: string, max: number, soft = false): string[] {
-  const pieces: string[] = []
-  let piece = ""
-  let spent = 0
-  for (const unit of units(text, max)) {
-    const price = PLAIN.test(unit) ? 1 : cost(unit)
-    if (spent + price > max && piece !== "") {
-      const end = soft ? softEnd(piece) : piece.length
-      pieces.push(piece.slice(0, end))
-      piece = piece.slice(end)
-      spent = cost(piece)
+export const chunks = (text: string, max: number, soft = false): string[] => [...piecesOf(text, { max, soft })]
+
+/** The same, a piece at a time: whoever wants the first alone need not wait for the others. */
+function* piecesOf(text: string, { max, soft }: { max: number; soft: boolean }): Generator<string, void, undefined> {
+  const piece = new Piece()
+  for (const [unit, plain] of text.matchAll(UNIT)) {
+    for (let from = 0; from < unit.length;) {
+      const next =
+        plain === undefined ? wholeOf(unit, from, max) : unit.slice(from, from + Math.max(1, max - piece.spent))
+      const price = plain === undefined ? priceOf(next) : next.length
+      if (piece.spent + price > max && piece.text !== "") yield piece.cut(soft)
+      else {
+        piece.add(next, price)
+        from += next.length
+      }
     }
-    piece += unit
-    spent += price
   }
-  return piece === "" ? pieces : [...pieces, piece]
+  if (piece.text !== "") yield piece.text
 }
 
 /** What has no room as a whole is taken character by character. */
-function* units(text: string, max: number): Generator<string, void, undefined> {
-  for (const [unit] of text.matchAll(UNIT)) {
-    if (unit.length * 6 > max && cost(unit) > max) yield* unit
-    else yield unit
+function wholeOf(unit: string, from: number, max: number): string {
+  if (from === 0 && (unit.length * 6 <= max || cost(unit) <= max)) return unit
+  return String.fromCodePoint(unit.codePointAt(from) ?? 0)
+}
+
+class Piece {
+  text = ""
+  spent = 0
+
+  add(text: string, price: number): void {
+    this.text += text
+    this.spent += price
+  }
+
+  /** What is complete of it; the rest stays. */
+  cut(soft: boolean): string {
+    const end = soft ? softEnd(this.text) : this.text.length
+    const done = this.text.slice(0, end)
+    this.text = this.text.slice(end)
+    this.spent = cost(this.text)
+    return done
   }
 }
 
@@ -127,19 +170,29 @@ function softEnd(piece: string): number {
   return word > piece.length / 2 ? word : piece.length
 }
 
+/** The beginning of a text, of at most `max` cost. */
+export const beginning = (text: string, max: number): string => piecesOf(text, { max, soft: true }).next().value ?? ""
+
 /** What the note about a cut costs at most. */
 const NOTE = 34
 
 /** For what nobody decides by: the beginning of a long text, and how much is missing; `max`, at least 60, is the cost of both. */
 export function clip(text: string, max: number): string {
   if (cost(text) <= max) return text
-  const [first = "", ...rest] = chunks(text, max - NOTE, true)
-  const missing = rest.reduce((sum, piece) => sum + Array.from(piece).length, 0)
+  const first = beginning(text, max - NOTE)
+  let missing = 0
+  for (const _ of text.slice(first.length)) missing += 1
   return `${first.trimEnd()} … (${count(missing, "more character")})`
 }
 
 /** Foreign text for a screen: without the secrets that are seen in it, and with nothing in it hidden. */
 export const safe = (text: string): string => visible(mask(text).text)
+
+/** How many hidden characters in a row are written out where nobody decides by them. */
+const MOST_HIDDEN = 40
+
+/** The same for what nobody decides by: of many hidden characters in a row the first are written, the others counted. */
+export const legible = (text: string): string => visible(mask(text).text, MOST_HIDDEN)
 
 /** A tool's name on one line of a message: whoever wrote the tool could have written anything. */
 export const toolName = (tool: string): string => clip(oneLine(tool), 100)
@@ -173,7 +226,9 @@ export function cautions(text: string, shown: string): string[] {
   const named = posing.map(({ host, real }) => `“${oneLine(host.replace(/^.*@/su, "…@"))}” is really the host ${real}.`)
   found.push(...unique(named))
   const mixed = [...text.matchAll(WORD)].map(([word]) => word).filter((word) => LATIN.test(word) && FOREIGN.test(word))
-  const others = mixed.filter((word) => !posing.some(({ host }) => host.includes(word)))
+  // Not each word in each host: both may be many.
+  const told = new Set(posing.flatMap(({ host }) => host.match(WORD) ?? []))
+  const others = mixed.filter((word) => !told.has(word))
   found.push(...unique(others).map((word) => `“${oneLine(word)}” mixes letters of two alphabets that look alike.`))
   if (POSING.test(text)) found.push("It has letters that only look like ordinary Latin letters.")
   if (RIGHT_TO_LEFT.test(text))
