@@ -3,9 +3,11 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { pino } from "pino"
 import { createToolkit, defineTool } from "../dist/agent/tool.js"
+import { sha256 } from "../dist/core/digest.js"
+import { merge } from "../dist/core/run.js"
 import { settle } from "../dist/core/settle.js"
 import { mintId } from "../dist/core/suspension.js"
-import { begin } from "../dist/core/turn.js"
+import { begin, took } from "../dist/core/turn.js"
 import { runIdOf } from "../dist/store/keys.js"
 import { Store } from "../dist/store/store.js"
 import { startPulse } from "../dist/work/pulse.js"
@@ -59,7 +61,7 @@ const tools = await createToolkit({
     }),
   ],
 })
-const agent = {
+export const agent = {
   model,
   tools,
   maxTurns: 20,
@@ -75,8 +77,8 @@ const agent = {
   ruleOf: () => RULE,
 }
 
-/** `seen` is told every step that is committed. */
-export async function openBot(url, prefix, seen = () => {}) {
+/** `seen` is told every step that is committed, and what its run is then; `beat` what each look at Redis found. */
+export async function openBot(url, prefix, seen = () => {}, beat = () => {}) {
   const waiting = new Map()
   const store = await Store.open({
     url,
@@ -87,14 +89,18 @@ export async function openBot(url, prefix, seen = () => {}) {
     log,
     onCommit: (id, step, at) => {
       worker.committed(id, at)
-      seen(step)
+      seen(step, at)
       const ask = step.run.asks.find(({ settled }) => !settled)
       if (ask) waiting.get(id)?.asked(ask.id)
       if (step.run.ended) waiting.get(id)?.ended()
     },
   })
   const worker = startWorker({ store, owner: randomUUID(), agent, log, atOnce: 200 })
-  const stopPulse = startPulse(store, ({ agenda, now }) => agenda !== undefined && agenda <= now && worker.wake(), log)
+  const look = (found) => {
+    if (found.agenda !== undefined && found.agenda <= found.now) worker.wake()
+    beat(found)
+  }
+  const stopPulse = startPulse(store, look, log)
 
   /** Starts a run; resolves when it is parked. */
   async function park(transcript) {
@@ -117,27 +123,60 @@ export async function openBot(url, prefix, seen = () => {}) {
     return performance.now() - began
   }
 
+  /**
+   * Parks a run with the one commit that its states amount to, without a model or a worker: for many thousands. `due` is
+   * when nobody has answered in time, ms by Redis' clock.
+   */
+  async function parkOnce(transcript, due) {
+    const id = runIdOf("T1", randomUUID(), 1)
+    const how = beginning(id, transcript)
+    const parked = (run, now) => {
+      if (run) return { outcome: undefined }
+      const begun = begin(how, now)
+      const rule = due === undefined ? RULE : { ...RULE, expiresIn: due - now }
+      return { outcome: undefined, step: merge(begun, took(begun.run, asks(rule), now)) }
+    }
+    const applied = await store.apply(id, parked, { known: "none" })
+    if (applied.kind !== "applied") throw new Error(`the run was not parked: ${JSON.stringify(applied)}`)
+    return { id, ask: applied.run.asks[0].id }
+  }
+
   async function close() {
     stopPulse()
     await worker.stop(1000)
     await store.close()
   }
 
-  return { park, lifecycle, close }
+  return { store, park, parkOnce, lifecycle, close }
+}
+
+const beginning = (id, transcript) => ({
+  id,
+  cause: id,
+  requester: REQUESTER,
+  channel: "C0OPS",
+  prompt: "restart the web tier",
+  keep: 3_600_000,
+  rooted: true,
+  via: "command",
+  transcript: [userMessage(transcript)],
+})
+
+/** The turn that the model above takes first, planned. */
+function asks(rule) {
+  const call = { type: "tool-call", toolCallId: "call_1", toolName: "restart", input: { service: "web" } }
+  const args = JSON.stringify(call.input)
+  const next = { do: "ask", rule, request: { id: mintId(), kind: "approval", prompt: "Restart web" } }
+  return {
+    message: JSON.stringify({ role: "assistant", content: [call] }),
+    text: "",
+    usage: { prompt: 500, completion: 50 },
+    planned: [{ ref: "call_1", tool: "restart", effects: "once", args, digest: sha256(args), next }],
+  }
 }
 
 export function start(store, id, transcript) {
-  const how = {
-    id,
-    cause: id,
-    requester: REQUESTER,
-    channel: "C0OPS",
-    prompt: "restart the web tier",
-    keep: 3_600_000,
-    rooted: true,
-    via: "command",
-    transcript: [userMessage(transcript)],
-  }
+  const how = beginning(id, transcript)
   const transition = (run, now) => ({ outcome: undefined, ...(run ? {} : { step: begin(how, now) }) })
   return store.apply(id, transition, { known: "none" })
 }

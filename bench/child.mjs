@@ -1,6 +1,7 @@
 // One contender, asked over IPC: child.mjs <name> <options as JSON>. Whatever its `open` gives can be called; `lifecycles` is
 // made of its `one`, which lives one run and returns the ms from answer to done.
 import { countTrips, repeat } from "./measure.mjs"
+import { recorded } from "./profile.mjs"
 
 const [name, options] = process.argv.slice(2)
 const trips = countTrips()
@@ -33,14 +34,20 @@ async function heap() {
   return process.memoryUsage().heapUsed
 }
 
-const own = { ready: async () => void (await opened), lifecycles, idle, heap }
+/** Records what a call does, into a file. */
+const profile = (file, what, ...args) => recorded(file, () => call(what, args))
+
+const own = { ready: async () => void (await opened), lifecycles, idle, heap, profile }
 
 // Whatever is still open here ends with whoever asked.
 process.on("disconnect", () => process.exit())
+async function call(what, args) {
+  return Object.hasOwn(own, what) ? own[what](...args) : (await opened)[what](...args)
+}
+
 async function answer({ id, what, args }) {
   try {
-    const value = await (Object.hasOwn(own, what) ? own[what](...args) : (await opened)[what](...args))
-    process.send({ id, value })
+    process.send({ id, value: await call(what, args) })
   } catch (error) {
     process.send({ id, error: error.stack })
   }

@@ -7,13 +7,15 @@ const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url))
 
 /**
  * Starts `contenders/<name>.mjs` with what its `open` needs. Calls of what comes back are calls of what `open` gave there;
- * they reject with the words of what was thrown, or of how the process ended.
+ * they reject with the words of what was thrown, or of how the process ended. `onEvent` is told what it says unasked.
  */
-export async function contender(name, options = {}, execArgv = []) {
+export async function contender(name, options = {}, execArgv = [], onEvent = () => {}) {
   const child = fork(CHILD, [name, JSON.stringify(options)], { serialization: "advanced", execArgv })
   const asked = new Map()
   let count = 0
-  child.on("message", ({ id, error, value }) => {
+  child.on("message", (message) => {
+    if (message.event !== undefined) return onEvent(message)
+    const { id, error, value } = message
     const { resolve, reject } = asked.get(id)
     asked.delete(id)
     if (error === undefined) resolve(value)

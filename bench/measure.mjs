@@ -42,3 +42,33 @@ export function countTrips() {
   }
   return () => sent
 }
+
+/** What becomes of so many runs that nobody answers in time: how late each Answer is recorded, and whether the run goes on. */
+export function arrivals(count) {
+  const lateness = []
+  const ended = new Set()
+  const found = { wrong: 0, early: 0, twice: 0 }
+  const began = performance.now()
+  let done
+  const all = new Promise((resolve) => (done = resolve))
+  return {
+    /** `late`: ms after its deadline, by the clock that judges it. */
+    recorded(late, isRight) {
+      lateness.push(late)
+      if (late < 0) found.early += 1
+      if (!isRight) found.wrong += 1
+    },
+    ended(id) {
+      if (ended.has(id)) found.twice += 1
+      ended.add(id)
+      if (ended.size === count) done()
+    },
+    /** Once all have ended, or after `ms`. */
+    async all(ms) {
+      await Promise.race([all, sleep(ms)])
+      const [p50, p99, max] = [0.5, 0.99, 1].map((q) => quantile(lateness, q))
+      const seconds = (performance.now() - began) / 1000
+      return { ...found, p50, p99, max, lost: count - lateness.length, unended: count - ended.size, seconds }
+    },
+  }
+}

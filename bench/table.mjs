@@ -42,10 +42,9 @@ export class Table {
     const target = targetOf({ least, most }, beside ? "×" : unit)
     const met = target?.met(quotient ?? ours)
     const [other, name, times] = beside ? [measured(beside.value, unit), beside.name, shown(quotient)] : ["", note, ""]
-    this.#rows.push({
-      met,
-      cells: [what, measured(ours, unit), other, name, times, target ? target.words : "", VERDICTS.get(met)],
-    })
+    const cells = [what, measured(ours, unit), other, name, times, target ? target.words : "", VERDICTS.get(met)]
+    this.#rows.push({ met, cells })
+    console.error(`  ${cells.filter((cell) => cell !== "").join(" · ")}`)
   }
 
   /** Something that could not be measured here, and why. */

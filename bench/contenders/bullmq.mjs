@@ -2,6 +2,7 @@
 // answer is written to it before it is promoted. Whoever wants to know is told by the worker.
 import { DelayedError, Queue, Worker } from "bullmq"
 import { Redis } from "ioredis"
+import { arrivals } from "../measure.mjs"
 
 const HOUR = 3_600_000
 const ASK = { kind: "approval", prompt: "Restart web", approvers: ["U0APP"], tool: "restart", args: { service: "web" } }
@@ -19,6 +20,8 @@ export async function open({ url, transcript }) {
     whom.delete(id)
   }
 
+  let seen
+
   async function step(job, token) {
     const { ask, answer } = job.data
     if (!ask) {
@@ -29,7 +32,11 @@ export async function open({ url, transcript }) {
       told(parked, job.id)
       throw new DelayedError()
     }
-    if (!answer) return "expired"
+    if (!answer) {
+      await job.updateData({ ...job.data, answer: { ok: false, reason: "expired", at: Date.now() } })
+      seen?.recorded(Date.now() - ask.notAfter, Date.now() >= ask.notAfter)
+      return "Nobody answered in time."
+    }
     // Before the call starts, so that it is never started twice; then its result, and the model's last turn.
     await job.updateData({ ...job.data, running: true })
     await job.updateData({ ...job.data, running: false, output: "restarted" })
@@ -37,7 +44,10 @@ export async function open({ url, transcript }) {
   }
 
   const worker = new Worker("runs", step, { connection: connect(), concurrency: 200 })
-  worker.on("completed", (job) => told(ended, job.id))
+  worker.on("completed", (job) => {
+    told(ended, job.id)
+    seen?.ended(job.id)
+  })
   worker.on("error", (error) => console.error(error))
   await worker.waitUntilReady()
 
@@ -56,6 +66,19 @@ export async function open({ url, transcript }) {
       await isEnded
       return performance.now() - began
     },
+    async parkDue({ count, from, every }) {
+      for (let i = 0; i < count; i += 1000) {
+        const jobs = Array.from({ length: Math.min(1000, count - i) }, (_, k) => {
+          const at = Math.floor(from + every * (i + k))
+          const data = { transcript, ask: { ...ASK, notAfter: at } }
+          return { name: "run", data, opts: { jobId: `due-${i + k}`, delay: at - Date.now() } }
+        })
+        await queue.addBulk(jobs)
+      }
+      seen = arrivals(count)
+      if (Date.now() >= from) throw new Error("parking took longer than thought: measure again")
+    },
+    due: ({ ms }) => seen.all(ms),
     async close() {
       await worker.close()
       await queue.close()

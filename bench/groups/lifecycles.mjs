@@ -2,6 +2,7 @@
 // transcript, one call that a person approves, a model that answers at once. Everyone takes turns, each in its own process.
 import { contender } from "../contender.mjs"
 import { median, quantile } from "../measure.mjs"
+import { executed } from "../redis.mjs"
 
 const AT_ONCE = [1, 16, 64]
 const ROUNDS = 7
@@ -25,13 +26,13 @@ const NAMES = {
 }
 
 /** Opens what is asked for, warm; what can't be opened is `missing`, with the reason. */
-export async function openAll({ url, dir, table, names, options = {} }) {
+export async function openAll({ url, dir, table, names, sizes }) {
   const ours = await contender("countersign", { url })
-  const sizes = await ours.call("sizes")
+  const bytes = await sizes()
   const all = [ours]
   for (const name of names) {
     try {
-      all.push(await contender(name, { url, dir, sizes, transcript: "x".repeat(sizes.transcript), ...options }))
+      all.push(await contender(name, { url, dir, sizes: bytes, transcript: "x".repeat(bytes.transcript) }))
     } catch (error) {
       table.missing(NAMES[name], error.message.split("\n", 1)[0])
     }
@@ -69,9 +70,9 @@ export const rateRow = ({ ours, theirs, name, at, least }) => ({
 })
 
 /** Beside the minimal loop. */
-export async function lifecycles({ url, dir, table, executed }) {
+export async function lifecycles({ url, dir, table, admin, sizes }) {
   table.group("Lifecycles, beside a loop of four scripts that moves the same bytes")
-  const all = await openAll({ url, dir, table, names: ["plain"] })
+  const all = await openAll({ url, dir, table, names: ["plain"], sizes })
   const columns = new Map()
   for (const at of AT_ONCE) {
     const found = await byTurns(all, at)
@@ -101,18 +102,18 @@ export async function lifecycles({ url, dir, table, executed }) {
     beside: { name: NAMES.plain, value: p99("plain") },
     most: 3,
   })
-  const commands = await executed()
+  const commands = await executed(admin)
   const { done } = await all[0].call("lifecycles", { atOnce: 1, ms: 500 })
-  const inside = ((await executed()) - commands) / done
+  const inside = ((await executed(admin)) - commands) / done
   table.add({ what: "round trips per lifecycle at 1", ours: median(columns.get(1).countersign.trips), most: 9 })
   table.add({ what: "Redis commands per lifecycle at 1, those inside of scripts too", ours: inside })
   for (const one of all) await one.close()
 }
 
 /** Beside what others build. */
-export async function peers({ url, dir, table }) {
+export async function peers({ url, dir, table, sizes }) {
   table.group("Lifecycles, beside what others build")
-  const all = await openAll({ url, dir, table, names: ["bullmq", "openai-agents", "langgraph"] })
+  const all = await openAll({ url, dir, table, names: ["bullmq", "openai-agents", "langgraph"], sizes })
   const least = {
     bullmq: { 1: 1.5, 16: 2, 64: 2 },
     "openai-agents": {},
