@@ -10,7 +10,7 @@ import { end, stumbled, took } from "../core/turn.ts"
 import { stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import { perform } from "./call.ts"
-import { deadline, type Deadline } from "./deadline.ts"
+import { Deadline } from "./deadline.ts"
 import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
@@ -18,7 +18,7 @@ import { plan } from "./plan.ts"
 /** `abort` ends what is under way; `drain` keeps new things from starting, `paused` models and calls alone. */
 export interface Signals {
   paused?: () => boolean
-  abort?: AbortSignal
+  abort?: AbortSignal | Deadline
   drain?: AbortSignal
 }
 
@@ -51,7 +51,7 @@ export async function advance(held: Held, agent: Agent, signals: Signals = {}): 
   const begin = (task: Task): void => {
     const name = nameOf(task)
     if (underway.has(name)) return
-    const limit = deadline([signals.abort], task.do === "model" ? agent.timeoutMs : undefined)
+    const limit = new Deadline([signals.abort], task.do === "model" ? agent.timeoutMs : undefined)
     const over = (): void => {
       limit.clear()
       underway.delete(name)
@@ -109,7 +109,7 @@ async function once(held: Held, agent: Agent, task: Task, limit: Deadline): Prom
       await held.apply((run, now) => stepped(remind(run, now)))
       return
     case "call":
-      return perform(held, agent, task.call, limit.signal)
+      return perform(held, agent, task.call, limit)
   }
 }
 
@@ -136,7 +136,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
   const tools = agent.tools.tools()
   const taken = await takeTurn(agent.model, { messages, tools, instructions, onText, limit })
-  if (limit.signal.aborted && !limit.isLate()) return
+  if (limit.aborted && !limit.isLate) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)
   const planned = await plan(held.run(), agent, taken.calls)

@@ -14,6 +14,7 @@ import { askedAgain, decided, finished, starting, suspended, unmarked } from "..
 import type { Result } from "../core/turn.ts"
 import { failure, renamed, stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
+import type { Deadline } from "./deadline.ts"
 import { resultMessage } from "./plan.ts"
 import type { Tool } from "./tool.ts"
 import { checkArgs, runTool } from "./tool.ts"
@@ -29,7 +30,7 @@ interface Execution {
 }
 
 /** Takes a call that is ready or decided as far as it goes now. */
-export async function perform(held: Held, agent: Agent, call: Call, signal: AbortSignal): Promise<void> {
+export async function perform(held: Held, agent: Agent, call: Call, limit: Deadline): Promise<void> {
   if (call.state === "decided") return decide(held, agent, call)
   const not = notRun(held.run(), call)
   if (held.run().cancelled) return close(held, agent, call, failure(`cancelled: ${not}`), "cancelled")
@@ -40,7 +41,7 @@ export async function perform(held: Held, agent: Agent, call: Call, signal: Abor
   const fault = faultOf(tool, call, args)
   if (fault) return close(held, agent, call, failure(`${fault.words}; ${not}`), fault.outcome)
   const attempt = { id: randomUUID(), owner: held.owner, at: 0 }
-  await execute(held, agent, { call, tool, args, attempt, ...questionOf(request, answer) }, signal)
+  await execute(held, agent, { call, tool, args, attempt, ...questionOf(request, answer) }, limit)
 }
 
 /** Of a call whose first attempt is in doubt nobody knows that it was not executed. */
@@ -65,7 +66,7 @@ function faultOf(tool: Tool, call: Call, args: string): { words: string; outcome
   return fault === undefined ? undefined : { words: `tool has changed: ${fault}`, outcome: "tool changed" }
 }
 
-async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSignal): Promise<void> {
+async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline): Promise<void> {
   const { call, tool, args, attempt, answered } = how
   if (isMarked(call)) {
     const { outcome } = await held.apply((run, now) => starting(run, call.id, attempt, now), { confirm: true })
@@ -74,12 +75,19 @@ async function execute(held: Held, agent: Agent, how: Execution, signal: AbortSi
   }
   const began = performance.now()
   const callId = `${held.run().id}.${call.id}`
-  const running = runTool(tool, args, { signal, callId, attempt: attempt.id, ...answered })
-  const result = (await unlessDeaf(held, running, signal)) ?? DEAF
+  const ctx = {
+    get signal() {
+      return limit.signal
+    },
+    callId,
+    attempt: attempt.id,
+    ...answered,
+  }
+  const result = (await unlessDeaf(held, runTool(tool, args, ctx), limit)) ?? DEAF
   const ms = performance.now() - began
   const raised = suspensionOf(result)
   if (raised === undefined) {
-    if (!isCutOff(held, how, result, signal)) await deliver(held, agent, how, result, ms)
+    if (!isCutOff(held, how, result, limit)) await deliver(held, agent, how, result, ms)
     return
   }
   if (!raised.ok) return deliver(held, agent, how, failure(raised.error), ms)
@@ -96,34 +104,26 @@ const DEAF = failure("outcome unknown: it was told to stop and did not end; whet
  * What the tool came to; undefined when its run was cancelled and it doesn't end. Stopped for another reason (a lease that
  * was lost) it is waited for: whatever it comes to is the answer to the doubt about it.
  */
-async function unlessDeaf(
-  held: Held,
-  running: Promise<ToolResult>,
-  signal: AbortSignal,
-): Promise<ToolResult | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  let stop = (): void => undefined
-  const deaf = new Promise<undefined>((resolve) => {
-    stop = () => {
+function unlessDeaf(held: Held, running: Promise<ToolResult>, limit: Deadline): Promise<ToolResult | undefined> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined
+    const letGo = limit.whenAborted(() => {
       if (held.run().cancelled) timer = setTimeout(() => resolve(undefined), GRACE)
+    })
+    const over = (): void => {
+      clearTimeout(timer)
+      letGo()
     }
-    if (signal.aborted) stop()
-    else signal.addEventListener("abort", stop, { once: true })
+    running.finally(over).then(resolve, reject)
   })
-  try {
-    return await Promise.race([running, deaf])
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener("abort", stop)
-  }
 }
 
 /**
  * Whether we stopped the tool in the middle: its error then says that it stopped, not how far it came. The call stays marked,
  * so whoever goes on asks people what is true; in a cancelled run there is nothing to go on with.
  */
-const isCutOff = (held: Held, { call }: Execution, result: ToolResult, signal: AbortSignal): boolean =>
-  signal.aborted && result.isError && isMarked(call) && held.run().cancelled === undefined
+const isCutOff = (held: Held, { call }: Execution, result: ToolResult, limit: Deadline): boolean =>
+  limit.aborted && result.isError && isMarked(call) && held.run().cancelled === undefined
 
 /** Ids of Requests that are about to be asked: siblings may suspend at the same moment. */
 const reservations = new WeakMap<Held, Set<string>>()

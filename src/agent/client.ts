@@ -11,7 +11,7 @@ import { answerDeclined, answerOf, unresolvedOutput } from "../core/suspension.t
 import { begin } from "../core/turn.ts"
 import { advance } from "./advance.ts"
 import type { Agent, Observe } from "./agent.ts"
-import { deadline } from "./deadline.ts"
+import { Deadline } from "./deadline.ts"
 import { Events } from "./events.ts"
 import { balanced } from "./history.ts"
 import type { Hooks, MetricEvent, StreamEvent } from "./hooks.ts"
@@ -103,9 +103,8 @@ async function* streamed(
   { signal }: RunOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   const events = new Events<StreamEvent>()
-  const left = new AbortController()
-  const { signal: both, clear } = deadline([signal, left.signal], undefined)
-  const over = play(events, both).then(
+  const left = new Deadline([signal], undefined)
+  const over = play(events, left.signal).then(
     (result) => {
       if (result.status !== "pending") events.push({ type: "usage", usage: result.usage })
       events.push({ type: "done", result })
@@ -117,7 +116,7 @@ async function* streamed(
     yield* events
   } finally {
     left.abort(new Error("the stream was left"))
-    clear()
+    left.clear()
     await over
   }
 }
@@ -163,9 +162,9 @@ class Session {
     this.#records = records
     this.#events = events
     this.#waitFor = options.waitFor ?? toolkit.waitFor
-    const { signal: any, clear } = deadline([this.#stop.signal, signal], options.timeoutMs)
-    this.#signal = any
-    this.#clear = clear
+    const limit = new Deadline([this.#stop.signal, signal], options.timeoutMs)
+    this.#signal = limit.signal
+    this.#clear = () => limit.clear()
     this.#agent = { ...agentOf(options, model, toolkit, held), observe: this.#observe(toolkit) }
     if (events !== undefined) this.#agent.onText = (delta) => events.push({ type: "text", delta })
   }

@@ -11,7 +11,7 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
 } from "@ai-sdk/provider"
-import { deadline, type Deadline } from "./deadline.ts"
+import { Deadline } from "./deadline.ts"
 import { exactInputs, withRawInputs } from "./raw-input.ts"
 import type { Reply } from "./reply.ts"
 import { replyOf } from "./reply.ts"
@@ -71,43 +71,39 @@ export interface Asked {
 
 /** Takes one turn, once: nothing is retried here. Never rejects. */
 export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Turn> {
-  const { limit = deadline([], undefined), onText } = asked
-  const abortSignal = limit.signal
+  const { limit = new Deadline([], undefined), onText } = asked
   const options: LanguageModelV3CallOptions = {
     prompt: promptOf(asked),
     ...(asked.tools.length === 0 ? {} : { tools: asked.tools.map(functionOf), toolChoice: { type: "auto" } as const }),
     ...(asked.maxOutputTokens === undefined ? {} : { maxOutputTokens: asked.maxOutputTokens }),
-    abortSignal,
+    get abortSignal() {
+      return limit.signal
+    },
   }
   const generated = await outcome(async () => {
-    abortSignal.throwIfAborted()
     if (onText === undefined) return model.doGenerate(options)
     return gather(await model.doStream(options), (delta) => {
-      if (!abortSignal.aborted) onText(delta)
+      if (!limit.aborted) onText(delta)
     })
-  }, abortSignal)
+  }, limit)
   if (generated.ok) return { ok: true, ...replyOf(generated.value, idsOf(asked.messages)) }
-  if (limit.isLate()) return stumbleOf(abortSignal.reason, model.modelId)
-  if (abortSignal.aborted) return { ok: false, retryable: false, words: "stopped", aborted: true }
+  if (limit.isLate) return stumbleOf(limit.reason, model.modelId)
+  if (limit.aborted) return { ok: false, retryable: false, words: "stopped", aborted: true }
   return stumbleOf(generated.error, model.modelId)
 }
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown }
 
-/** Settles when the work does or the signal aborts, whichever is first: a model that ignores its signal holds up nobody. */
-async function outcome<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Outcome<T>> {
-  let stop = (): void => {}
-  const stopped = new Promise<Outcome<T>>((resolve) => {
-    stop = () => resolve({ ok: false, error: signal.reason as unknown })
-    signal.addEventListener("abort", stop, { once: true })
+/** Settles when the work does or it is aborted, whichever is first: a model that ignores its signal holds up nobody. */
+function outcome<T>(work: () => Promise<T>, limit: Deadline): Promise<Outcome<T>> {
+  return new Promise((resolve) => {
+    const failed = (error: unknown): void => resolve({ ok: false, error })
+    const letGo = limit.whenAborted(() => failed(limit.reason))
+    if (limit.aborted) return
+    work()
+      .then((value) => resolve({ ok: true, value }), failed)
+      .finally(letGo)
   })
-  try {
-    return await Promise.race([work().then((value) => ({ ok: true as const, value })), stopped])
-  } catch (error) {
-    return { ok: false, error }
-  } finally {
-    signal.removeEventListener("abort", stop)
-  }
 }
 
 function functionOf(tool: Tool): LanguageModelV3FunctionTool {

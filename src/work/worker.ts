@@ -2,11 +2,11 @@
  * Moves every run that needs moving: claims what is due, holds it under a lease while its steps are done, hands it back.
  * Knows the agenda and the steps; what a model, a tool or Slack is, is not known here.
  */
-import { setMaxListeners } from "node:events"
 import { setTimeout as delay } from "node:timers/promises"
 import { stepped } from "../agent/agent.ts"
 import type { Agent } from "../agent/agent.ts"
 import { advance } from "../agent/advance.ts"
+import { Deadline } from "../agent/deadline.ts"
 import { cancelled } from "../core/ask.ts"
 import { ROOT_WITHIN, wakeAt } from "../core/run.ts"
 import type { Call } from "../core/run.ts"
@@ -57,11 +57,9 @@ export function startWorker(options: WorkerOptions): Worker {
   const { atOnce = 100, leaseMs = 15_000, paused = () => false } = options
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
-  const abort = new AbortController()
+  const abort = new Deadline([], undefined)
   /** What a stop could not wait for. */
   const behind = new Set<RedisHeld>()
-  // Every run that is held listens.
-  setMaxListeners(0, abort.signal)
   let claiming = false
   let looping: Promise<void> | undefined
   /** How many claims are worth their while: one for each own commit that left something to do, any number after a wake. */
@@ -150,7 +148,7 @@ export function startWorker(options: WorkerOptions): Worker {
       })
     }
     try {
-      await advance(held, options.agent, { abort: abort.signal, drain: drain.signal, paused })
+      await advance(held, options.agent, { abort, drain: drain.signal, paused })
     } catch (error) {
       if (!(error instanceof LeaseLost)) await broke(held)
       throw error

@@ -1,7 +1,7 @@
 import type { LanguageModelV3Message } from "@ai-sdk/provider"
 import { afterEach, describe, expect, test } from "vitest"
 import type { Turn } from "../../src/agent/model.ts"
-import { deadline } from "../../src/agent/deadline.ts"
+import { Deadline } from "../../src/agent/deadline.ts"
 import { createModel, takeTurn } from "../../src/agent/model.ts"
 import { defineTool } from "../../src/agent/tool.ts"
 import { scriptedModel } from "../fakes/model.ts"
@@ -245,14 +245,14 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
         { text: "late", hold },
       ],
     })
-    expect(await takeTurn(model, { messages: [user], tools: [], limit: deadline([], 50), ...reading })).toEqual({
+    expect(await takeTurn(model, { messages: [user], tools: [], limit: new Deadline([], 50), ...reading })).toEqual({
       ok: false,
       retryable: true,
       words: "the model did not answer in time",
     })
     // On a busy machine its time may have been over before the first request left.
     const before = provider.requests.length
-    const limit = deadline([], undefined)
+    const limit = new Deadline([], undefined)
     const stopped = takeTurn(model, { messages: [user], tools: [], limit, ...reading })
     await provider.came(before + 1)
     limit.abort("stop")
