@@ -10,8 +10,8 @@ import { inject } from "vitest"
 import { until } from "../promises/team.ts"
 import { scratchFolder, startRedis, type TestRedis } from "../redis.ts"
 
-/** A replica follows at once, and a server that ends waits for none. */
-const BRISK = ["--repl-diskless-sync-delay", "0", "--shutdown-timeout", "0"]
+/** A replica follows at once. */
+const BRISK = ["--repl-diskless-sync-delay", "0"]
 /** ms without an answer after which a node or a primary counts as down. */
 const DOWN_AFTER = 1000
 
@@ -90,7 +90,7 @@ export async function startCluster({
     ask,
     async close() {
       for (const client of clients.values()) client.disconnect()
-      await Promise.all(nodes.map((node) => node.stop()))
+      await Promise.all(nodes.map(end))
     },
   }
 }
@@ -130,7 +130,7 @@ export async function startWatched(): Promise<Watched> {
     replica,
     async close() {
       await Promise.all(sentinels.map(({ stop }) => stop()))
-      await Promise.all([primary.stop(), replica.stop()])
+      await Promise.all([primary, replica].map(end))
     },
   }
 }
@@ -156,6 +156,9 @@ async function startSentinel(name: string, watched: number): Promise<{ port: num
     },
   }
 }
+
+/** A replica that has just taken over everything refuses to end in order; one that was killed is dead already. */
+const end = (server: TestRedis): Promise<void> => server.kill().catch(() => undefined)
 
 function freePort(): Promise<number> {
   return new Promise((found, failed) => {
