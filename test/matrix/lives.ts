@@ -1,0 +1,117 @@
+/**
+ * The lives of a run, as data: what the model says, what the configuration says, and what people do. A new one is a new entry.
+ */
+import type { WireTurn } from "../fakes/provider.ts"
+import { APP1, APP2, REQ } from "./cell.ts"
+import type { DoubtAnswer, Step } from "./person.ts"
+
+export interface Life {
+  name: string
+  turns: readonly WireTurn[]
+  config?: Record<string, unknown>
+  steps: readonly Step[]
+  /** What people say about an outcome that nobody knows; `done` unless said. */
+  doubt?: DoubtAnswer
+  /** A border at which the first bot dies in any case: the life that is looked at is that of the next one. */
+  after?: string
+  /** How the run ends, whatever died: undefined when any end may be. */
+  ends: "done" | "cancelled"
+}
+
+const LAST: WireTurn = { text: "That is all." }
+const wanting = (name: string, args: Record<string, string> = { service: "web" }): WireTurn[] => [
+  { text: "It helps.", calls: [{ id: "c1", name, args }] },
+  LAST,
+]
+
+const start: Step = { do: "type", who: REQ, text: "help the web tier" }
+const approve: Step = { do: "press", who: APP1, action: "approve" }
+
+/** A life in which nobody knows whether the call was executed: the bot dies when it was, and before it says so. */
+const inDoubt = (doubt: DoubtAnswer): Life => ({
+  name: `doubt ${doubt === "wait" ? "expired" : doubt}`,
+  turns: wanting("restart"),
+  config: { approvals: [{ tool: "restart", do: "ask", expiresIn: doubt === "wait" ? "8s" : "1h" }] },
+  steps: [start, approve],
+  doubt,
+  after: "tool restart end 1 before",
+  ends: "done",
+})
+
+export const LIVES: readonly Life[] = [
+  { name: "approve", turns: wanting("restart"), steps: [start, approve], ends: "done" },
+  {
+    name: "decline",
+    turns: wanting("restart"),
+    steps: [start, { do: "press", who: APP1, action: "decline" }],
+    ends: "done",
+  },
+  {
+    name: "expire",
+    turns: wanting("restart"),
+    config: { expiresIn: "4s" },
+    steps: [start, { do: "wait" }],
+    ends: "done",
+  },
+  {
+    name: "cancel",
+    turns: wanting("restart"),
+    steps: [start, { do: "see", action: "approve" }, { do: "press", who: REQ, action: "cancel" }],
+    ends: "cancelled",
+  },
+  {
+    name: "two cards",
+    turns: [
+      {
+        text: "Both help.",
+        calls: [
+          { id: "c1", name: "read" },
+          { id: "c2", name: "restart", args: { service: "web" } },
+          { id: "c3", name: "scale", args: { service: "api" } },
+        ],
+      },
+      LAST,
+    ],
+    steps: [
+      start,
+      { do: "press", who: APP1, action: "approve", tool: "scale" },
+      { do: "press", who: APP2, action: "decline", tool: "restart" },
+    ],
+    ends: "done",
+  },
+  {
+    name: "quorum with an edit",
+    turns: wanting("restart"),
+    config: { approvals: [{ tool: "restart", do: "ask", quorum: 2, edit: { by: "approvers", votes: true } }] },
+    steps: [
+      start,
+      { do: "fill", who: APP1, action: "edit", given: { service: "api" } },
+      { do: "press", who: APP2, action: "approve" },
+      { do: "press", who: APP1, action: "approve" },
+    ],
+    ends: "done",
+  },
+  {
+    name: "input by modal",
+    turns: wanting("choose", {}),
+    config: { approvals: [{ tool: "choose", do: "allow" }] },
+    steps: [start, { do: "fill", who: REQ, action: "answer", given: { "Your answer": "in eu-west" } }],
+    ends: "done",
+  },
+  inDoubt("again"),
+  inDoubt("done"),
+  inDoubt("failed"),
+  inDoubt("wait"),
+  {
+    name: "long answer",
+    turns: [{ text: Array.from({ length: 400 }, (_, n) => `${n + 1}. The web tier was looked at.`).join("\n") }],
+    steps: [start],
+    ends: "done",
+  },
+]
+
+export function lifeOf(name: string): Life {
+  const found = LIVES.find((life) => life.name === name)
+  if (!found) throw new Error(`there is no life “${name}”: ${LIVES.map((life) => life.name).join(", ")}`)
+  return found
+}

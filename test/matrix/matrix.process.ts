@@ -1,0 +1,136 @@
+/**
+ * `npm run matrix`: the long form. Prints a table of lives and what was killed in them, and each failure with how to repeat
+ * it. Needs REDIS_URL, a Redis of its own. Ends with 1 when a promise was broken or a border never came up.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { Redis } from "ioredis"
+import { kindOf, sideOf } from "./border.ts"
+import { Fleet } from "./fleet.ts"
+import { LIVES, lifeOf, type Life } from "./lives.ts"
+import {
+  bordersOf,
+  each,
+  sampled,
+  seeded,
+  tried,
+  type CellOf,
+  type Ground,
+  type Result,
+  type Variant,
+} from "./matrix.ts"
+import { readersOf } from "./redis-wire.ts"
+
+const { values } = parseArgs({
+  options: {
+    life: { type: "string", multiple: true },
+    border: { type: "string", multiple: true },
+    alone: { type: "boolean" },
+    pair: { type: "boolean" },
+    /** Only so many per cent of all, those that the seed picks. */
+    share: { type: "string", default: "100" },
+    /** One of each wire and side, as the test does it. */
+    sample: { type: "boolean" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    "at-once": { type: "string", default: "24" },
+    /** How many bots share a process. */
+    seats: { type: "string", default: "12" },
+    list: { type: "boolean" },
+  },
+})
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const seed = Number(values.seed)
+const atOnce = Number(values["at-once"])
+const lives = values.life?.map(lifeOf) ?? LIVES
+const variants: Variant[] = values.alone ? ["alone"] : values.pair ? ["pair"] : ["alone", "pair"]
+const folder = mkdtempSync(join(tmpdir(), "matrix-"))
+const fleet = new Fleet(Number(values.seats))
+const redisUrl = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
+const redis = new Redis(redisUrl)
+const ground: Ground = { fleet, redisUrl, readers: await readersOf(redis), folder }
+redis.disconnect()
+const began = performance.now()
+
+const next = seeded(seed)
+const cells: CellOf[] = []
+const seen = new Map<string, number>()
+let wrong = 0
+const found = lives.flatMap((life) => variants.map((variant) => ({ life, variant })))
+await each(found, atOnce, async ({ life, variant }) => {
+  const { borders, findings } = await bordersOf(ground, life, variant)
+  seen.set(`${life.name} ${variant}`, borders.length)
+  if (findings.length > 0) complain({ life, variant, border: "", met: true, findings, seconds: 0, folder })
+  const wanted = values.border ?? (values.sample ? sampled(borders, next) : borders)
+  cells.push(...wanted.map((border) => ({ life, variant, border })))
+  if (values.list) say(borders.map((border) => `${life.name} ${variant}: ${border}`).join("\n"))
+})
+const all = [...seen.values()].reduce((sum, count) => sum + count, 0)
+say(`${all} borders in ${lives.length} lives, found in ${elapsed()}; seed ${seed}`)
+
+const picked = cells.filter(() => next(100) < Number(values.share))
+shuffle(picked)
+const results: Result[] = []
+if (!values.list)
+  await each(picked, atOnce, async (cell) => {
+    const result = await tried(ground, cell)
+    results.push(result)
+    if (result.findings.length > 0) complain(result)
+    if (results.length % 100 === 0) say(`${results.length} of ${picked.length} in ${elapsed()}, ${wrong} with findings`)
+  })
+fleet.close()
+if (results.length > 0) table()
+const unmet = results.filter(({ met }) => !met)
+for (const { life, variant, border } of unmet) say(`not met: ${repeat(life, border, variant)}`)
+say(
+  `${results.length} kills in ${elapsed()}: ${wrong} with findings, ${unmet.length} whose border did not come up again`,
+)
+if (wrong === 0) rmSync(folder, { recursive: true, force: true })
+process.exit(wrong === 0 && unmet.length <= results.length / 50 ? 0 : 1)
+
+function complain({ life, variant, border, findings, folder: where }: Result): void {
+  wrong += 1
+  say(`\n${life.name}, ${variant}, killed at “${border}”:`)
+  for (const one of findings) say(`  - ${one.slice(0, 3000)}`)
+  say(`  again: ${repeat(life, border, variant)}\n  its logs: ${where}`)
+}
+
+function repeat(life: Life, border: string, variant: Variant): string {
+  return `npm run matrix -- --life "${life.name}" --border "${border}" --${variant} --seats 1`
+}
+
+function elapsed(): string {
+  return `${Math.round((performance.now() - began) / 1000)} s`
+}
+
+function shuffle<T>(list: T[]): void {
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = next(i + 1)
+    const [a, b] = [list[i], list[j]] as [T, T]
+    list[i] = b
+    list[j] = a
+  }
+}
+
+/** A row a life and variant: how often it was killed at each kind of border, before and after, and how that went. */
+function table(): void {
+  const wires = ["redis", "slack", "model", "tool", "envelope", "ack"]
+  const heads = ["life", "variant", "borders", ...wires.map((wire) => wire), "killed", "failed", "not met", "seconds"]
+  const rows = found.map(({ life, variant }) => {
+    const own = results.filter((result) => result.life === life && result.variant === variant)
+    const of = (wire: string): string => {
+      const there = own.filter(({ border }) => kindOf(border).split(" ", 1)[0] === wire)
+      const before = there.filter(({ border }) => sideOf(border) === "before").length
+      return there.length === 0 ? "-" : `${before}+${there.length - before}`
+    }
+    const seconds = own.reduce((sum, one) => sum + one.seconds, 0) / Math.max(own.length, 1)
+    const failed = own.filter(({ findings }) => findings.length > 0).length
+    const counts = [own.length, failed, own.filter(({ met }) => !met).length, seconds.toFixed(1)]
+    return [life.name, variant, seen.get(`${life.name} ${variant}`) ?? 0, ...wires.map(of), ...counts].map(String)
+  })
+  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => (row[index] ?? "").length)))
+  for (const row of [heads, ...rows]) say(row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  "))
+  say("redis to ack: kills before + after · seconds: mean of one life, waiting included")
+}

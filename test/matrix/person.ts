@@ -1,0 +1,207 @@
+/**
+ * What people do in a life: step after step, each when what it is about can be seen in Slack, and once more when a bot died
+ * and nothing came of it. They look at Slack alone.
+ */
+import type { LiveWorkspace, Seen } from "../../src/sandbox/live.ts"
+import type { Given } from "../../src/sandbox/form.ts"
+import type { Message, View } from "../../src/sandbox/workspace.ts"
+import { nodes } from "../promises/seen.ts"
+import { APP2, OPS } from "./cell.ts"
+
+export type Step =
+  /** Types `/agent <text>`. */
+  | { do: "type"; who: string; text: string }
+  /** Presses a button of the first message that has it. `tool`: of a card about that tool. */
+  | { do: "press"; who: string; action: string; tool?: string }
+  /** Presses a button that opens a window, fills that in (by the labels of its fields) and sends it. */
+  | { do: "fill"; who: string; action: string; given: Record<string, string> }
+  /** Does nothing until a message with that button stands. */
+  | { do: "see"; action: string }
+  /** Does nothing until no card waits any more. */
+  | { do: "wait" }
+
+/** One thing that somebody did, and what they saw of it at once. */
+export interface Deed {
+  who: string
+  what: string
+  /** How many bots had died before it. */
+  deaths: number
+  seen?: Seen
+}
+
+/** What a step is done in. */
+export interface Place {
+  workspace: LiveWorkspace
+  deeds: Deed[]
+  /** How many bots have died. */
+  deaths: () => number
+  /** Whether a bot is there to hear it. */
+  isHeard: () => boolean
+  /** Whether nothing is left to do for any bot. */
+  isAtRest: () => Promise<boolean>
+}
+
+/** ms that somebody waits for what they did to show, when no bot died meanwhile. */
+const PATIENCE = 30_000
+
+/** A step that is under way. */
+export class Doing {
+  readonly step: Step
+  readonly #place: Place
+  /** What they looked at when they acted. */
+  #acted: { deaths: number; at: number; on: Message | undefined; done: boolean } | undefined
+
+  constructor(step: Step, place: Place) {
+    this.step = step
+    this.#place = place
+  }
+
+  /** Does what can be done now; true when the step is over. */
+  async isOver(): Promise<boolean> {
+    if (this.#shows()) return true
+    if (this.step.do === "wait" || this.step.do === "see" || !(await this.#mayAct())) return false
+    const on = this.#target()
+    if (!on && this.step.do !== "type") return false
+    void this.#act(on)
+    return false
+  }
+
+  /** Whether Slack shows that something came of it. */
+  #shows(): boolean {
+    const { step } = this
+    const { workspace } = this.#place
+    if (step.do === "see") return workspace.messages(OPS).some((message) => buttonOf(message, step.action))
+    if (step.do === "wait") return workspace.messages(OPS).length > 0 && !workspace.messages(OPS).some(isOpen)
+    if (!this.#acted?.done) return false
+    if (step.do === "type") return workspace.messages(OPS).length > 0
+    const { on } = this.#acted
+    const now = on && workspace.message(on.channel, on.ts)
+    return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
+  }
+
+  /** Once, and again when a bot died since, and whatever that left was dealt with; or when nothing came of it for long. */
+  async #mayAct(): Promise<boolean> {
+    const { isHeard, isAtRest, deaths } = this.#place
+    if (!isHeard() || this.#acted?.done === false) return false
+    if (!this.#acted) return true
+    const died = this.#acted.deaths < deaths()
+    if (!died && performance.now() - this.#acted.at < PATIENCE) return false
+    return (await isAtRest()) && (await pause(SETTLED)) && (await isAtRest()) && !this.#shows()
+  }
+
+  #target(): Message | undefined {
+    const { step } = this
+    if (step.do !== "press" && step.do !== "fill") return undefined
+    const about = step.do === "press" && step.tool !== undefined ? step.tool : ""
+    return this.#place.workspace
+      .messages(OPS)
+      .find((message) => buttonOf(message, step.action) && message.text.includes(about))
+  }
+
+  async #act(on: Message | undefined): Promise<void> {
+    const acted = { deaths: this.#place.deaths(), at: performance.now(), on, done: false }
+    this.#acted = acted
+    try {
+      if (this.step.do === "type") await this.#type(this.step)
+      else if (on && this.step.do === "press") await this.#press(this.step, on)
+      else if (on && this.step.do === "fill") await this.#fill(this.step, on)
+    } finally {
+      acted.done = true
+    }
+  }
+
+  async #type({ who, text }: Extract<Step, { do: "type" }>): Promise<void> {
+    const { workspace } = this.#place
+    await this.#did(who, `typed ${text}`, () => workspace.command(who, OPS, text))
+  }
+
+  async #press({ who, action }: Extract<Step, { do: "press" }>, on: Message): Promise<void> {
+    const { workspace } = this.#place
+    await this.#did(who, `pressed ${action}`, () => workspace.click(who, on, action))
+  }
+
+  async #fill({ who, action, given }: Extract<Step, { do: "fill" }>, on: Message): Promise<void> {
+    const { workspace, deaths } = this.#place
+    const before = deaths()
+    // A window that was left behind says nothing that could still be sent.
+    for (const { id } of workspace.views(who)) await workspace.closeView(who, id, true)
+    await this.#did(who, `pressed ${action}`, () => workspace.click(who, on, action))
+    const filled = await this.#window(who, () => deaths() > before)
+    if (!filled) return
+    await this.#did(who, `sent ${action}`, () => workspace.submit(who, filled.id, valuesOf(filled, given)))
+  }
+
+  /** The window, once it can be sent; undefined when it will never be. */
+  async #window(who: string, isLost: () => boolean): Promise<View | undefined> {
+    const { workspace } = this.#place
+    const until = performance.now() + PATIENCE
+    while (performance.now() < until) {
+      const open = workspace.views(who).at(-1)
+      if (open?.submit) return open
+      if (isLost()) return undefined
+      await pause(50)
+    }
+    return undefined
+  }
+
+  async #did(who: string, what: string, act: () => Promise<Seen>): Promise<void> {
+    const deed: Deed = { who, what, deaths: this.#place.deaths() }
+    this.#place.deeds.push(deed)
+    deed.seen = await act()
+  }
+}
+
+/** What is written into each field, as the form sends it. */
+function valuesOf({ blocks }: View, given: Record<string, string>): Given {
+  const values: Given = {}
+  for (const [label, value] of Object.entries(given)) {
+    const block = blocks.find((one) => one.type === "input" && textOf(one["label"]) === label)
+    const action = nodes(block?.["element"]).find(({ action_id }) => typeof action_id === "string")?.["action_id"]
+    if (!block?.block_id) throw new Error(`the window has no field “${label}”: ${JSON.stringify(blocks)}`)
+    values[block.block_id] = { [String(action)]: value }
+  }
+  return values
+}
+
+const textOf = (label: unknown): unknown => nodes(label)[0]?.["text"]
+
+/** ms in which what somebody pressed gets from Slack to Redis, before it is called lost. */
+const SETTLED = 1500
+
+const pause = async (ms: number): Promise<true> => {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  return true
+}
+
+const buttonOf = ({ blocks }: Message, action: string): boolean =>
+  nodes(blocks).some(({ type, action_id }) => type === "button" && action_id === action)
+
+/** What decides an ask; the root's own button is none of these. */
+const DECIDES = ["approve", "decline", "answer", "again", "done", "failed"]
+
+export const isOpen = (message: Message): boolean => DECIDES.some((action) => buttonOf(message, action))
+
+export type DoubtAnswer = "again" | "done" | "failed" | "wait"
+
+/** Cards about an unknown outcome, which may come up in any life; each is answered as the life says. */
+export class Doubts {
+  readonly #place: Place
+  readonly #answer: DoubtAnswer
+  readonly #doing = new Map<string, Doing>()
+
+  constructor(place: Place, answer: DoubtAnswer) {
+    this.#place = place
+    this.#answer = answer
+  }
+
+  async answer(): Promise<void> {
+    if (this.#answer === "wait") return
+    const cards = this.#place.workspace.messages(OPS).filter((message) => buttonOf(message, "again"))
+    for (const { ts } of cards) {
+      const step: Step = { do: "press", who: APP2, action: this.#answer }
+      const doing = this.#doing.get(ts) ?? new Doing(step, this.#place)
+      this.#doing.set(ts, doing)
+      await doing.isOver()
+    }
+  }
+}
