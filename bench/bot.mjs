@@ -97,7 +97,7 @@ export async function openBot(url, prefix, seen = () => {}, beat = () => {}) {
   })
   const worker = startWorker({ store, owner: randomUUID(), agent, log, atOnce: 200 })
   const look = (found) => {
-    if (found.agenda !== undefined && found.agenda <= found.now) worker.wake()
+    if (found.agenda !== undefined) worker.wake(found.agenda - found.now)
     beat(found)
   }
   const stopPulse = startPulse(store, look, log)

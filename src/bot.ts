@@ -186,7 +186,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       store,
       (seen, askedAt) => {
         pause.saw(seen.paused !== undefined, askedAt)
-        if (seen.agenda !== undefined && seen.agenda <= seen.now) worker.wake()
+        if (seen.agenda !== undefined) worker.wake(seen.agenda - seen.now)
         show.tick(seen)
         audit.tick(seen)
       },

@@ -35,8 +35,8 @@ export interface WorkerOptions {
 export interface Worker {
   /** This process committed a run: its holder looks at it, or it is claimed when it needs a worker now. */
   committed(id: string, at: Left): void
-  /** Something is due. */
-  wake(): void
+  /** Something is due, at once or in so many ms. */
+  wake(ms?: number): void
   /**
    * Stops claiming, lets what is under way finish within `deadlineMs`, then aborts it, and hands back what is left: whoever
    * else is there takes it at once. May be called again: for what a commit that was on its way then left here.
@@ -65,10 +65,24 @@ export function startWorker(options: WorkerOptions): Worker {
   /** How many claims are worth their while: one for each own commit that left something to do, any number after a wake. */
   let asked = 0
   let timer: NodeJS.Timeout | undefined
+  /** When it goes off, of `performance.now()`. */
+  let wakesAt = Infinity
 
-  const wake = (): void => {
-    asked = Infinity
-    start()
+  /** A tick comes every second in any case; a timer is for what is due sooner, and for the first of that. */
+  const wake = (ms = 0): void => {
+    if (ms <= 0) {
+      asked = Infinity
+      start()
+      return
+    }
+    const at = performance.now() + ms
+    if (ms >= 1000 || at >= wakesAt) return
+    clearTimeout(timer)
+    wakesAt = at
+    timer = setTimeout(() => {
+      wakesAt = Infinity
+      wake()
+    }, Math.ceil(ms)).unref()
   }
 
   const start = (): void => {
@@ -77,7 +91,6 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function loop(): Promise<void> {
     claiming = true
-    clearTimeout(timer)
     while (asked > 0 && holding.size < atOnce && !drain.signal.aborted) {
       const wanted = asked
       const most = Math.min(wanted, atOnce - holding.size)
@@ -88,8 +101,7 @@ export function startWorker(options: WorkerOptions): Worker {
       const { runs, now, next = Infinity } = claims
       runs.forEach(take)
       if (runs.length === most || next <= now) asked += wanted - runs.length
-      // A tick comes every second in any case; this is for what is due sooner.
-      else if (next - now < 1000) timer = setTimeout(wake, next - now).unref()
+      else wake(next - now)
     }
     claiming = false
   }
@@ -127,6 +139,8 @@ export function startWorker(options: WorkerOptions): Worker {
     if (!run.rooted && held.now() >= run.at + ROOT_WITHIN) await giveUp(held)
     else await resume(held)
     await held.release(paused() ? LOOK_AGAIN : 0)
+    const due = wakeAt(held.run())
+    if (due > 0) wake(due - held.now())
   }
 
   /** Nobody could see what it does, so it does nothing. */
@@ -185,7 +199,7 @@ export function startWorker(options: WorkerOptions): Worker {
       else if (wakeAt(at.run) === 0) {
         asked += 1
         start()
-      }
+      } else wake(wakeAt(at.run) - at.now)
     },
     async stop(deadlineMs) {
       drain.abort()

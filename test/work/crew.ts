@@ -113,6 +113,8 @@ export interface Crew {
     leaseMs?: number
     atOnce?: number
     agent?: Partial<Agent>
+    /** Whether it looks at Redis for what is due. */
+    looks?: boolean
   }): Promise<Member>
   /** One that commits and never works. */
   door: Store
@@ -217,7 +219,7 @@ async function join(prefix: string, how: Parameters<Crew["join"]>[0]): Promise<M
   holding.worker = worker
   const beat = ({ agenda, now, paused }: Peek, askedAt: number): void => {
     pause.saw(paused !== undefined, askedAt)
-    if (agenda !== undefined && agenda <= now) worker.wake()
+    if (agenda !== undefined && how.looks !== false) worker.wake(agenda - now)
   }
   const stopPulse = startPulse(store, beat, log, 50)
   worker.wake()

@@ -134,6 +134,26 @@ describe("a run through to its end", () => {
     expect(await crew.outputs(id)).toEqual([expect.stringMatching(/^declined\/expired: May I\?/)])
   })
 
+  test("deadlines are met in time, each at its own, without a look at Redis every second", async () => {
+    const crew = await startCrew()
+    const within = [600, 300, 450]
+    const asked = (n: number) => ({ id: `ask-${n}`, kind: "approval", prompt: "May I?" })
+    const guard = async () => {
+      const expiresIn = within.pop() ?? 0
+      return { do: "ask", rule: { ...RULE, expiresIn }, request: asked(expiresIn) } as const
+    }
+    const said: ScriptedTurn = ({ prompt }) => (prompt.at(-1)?.role === "tool" ? "done" : restart)
+    const model = scriptedModel(Array(6).fill(said))
+    const member = await crew.join({ model, tools: [quickTool("restart")], agent: { guard }, looks: false })
+    const { worker, steps, isPaused } = member
+    await eventually(() => !isPaused())
+    const ids = [await crew.begin(), await crew.begin(), await crew.begin()]
+    // They were begun by another process; from here on nobody wakes it.
+    worker.wake()
+    for (const id of ids) await crew.when(id, (run) => run.ended !== undefined)
+    expect(steps.flatMap(({ facts }) => facts).filter(({ what }) => what === "expired")).toHaveLength(3)
+  })
+
   test("a call that is approved starts while its sibling runs", async () => {
     const crew = await startCrew()
     const [deploy, migrate] = [heldTool("deploy"), heldTool("migrate")]
