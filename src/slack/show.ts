@@ -15,6 +15,7 @@ import { Names } from "./show/names.ts"
 import { Pace, type Rate, type Turn } from "./show/pace.ts"
 import { LOOK_EVERY, Reconciler } from "./show/reconcile.ts"
 import { readSlots } from "./show/record.ts"
+import { Regain } from "./show/regain.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
 import type { Around } from "./show/wanted.ts"
 
@@ -51,13 +52,17 @@ export function startShow(options: ShowOptions): Show {
   const sight = new Sight(options.client)
   const { store, owner, log, lookEvery: every = LOOK_EVERY } = options
   const all = Array.from({ length: store.shards }, (_, shard) => shard)
-  const shards = all.map((shard) => new ShardShow({ ...options, lookEvery: every }, shard, { pace, sight }))
+  const wake = (): void => shards.forEach((shard) => shard.wake())
+  const regain = new Regain({ store, client: options.client, log, wake })
+  const shared = { pace, sight, regain }
+  const shards = all.map((shard) => new ShardShow({ ...options, lookEvery: every }, shard, shared))
   const reconcilers = all.map((shard) => new Reconciler({ store, shard, owner, sight, pace, log, every }))
   return {
-    wake: () => shards.forEach((shard) => shard.wake()),
+    wake,
     tick({ now, cards, rest, looks }) {
       if ((looks ?? Infinity) <= now) reconcilers.forEach((one) => one.wake())
-      if (Math.min(cards ?? Infinity, rest ?? Infinity) < now + SOON) shards.forEach((shard) => shard.wake())
+      if (Math.min(cards ?? Infinity, rest ?? Infinity) < now + SOON) wake()
+      regain.tick()
     },
     async stop() {
       await Promise.all([...shards, ...reconcilers].map((one) => one.stop()))
@@ -74,7 +79,10 @@ const TELL_AFTER = 10_000
 /** Nobody else takes a run that is being served for so long, ms. */
 const SERVING = LEASE
 
-type Due = Extract<Awaited<ReturnType<Store["show"]["showDue"]>>, { id: string }>
+type Due = Extract<Awaited<ReturnType<Store["show"]["showDue"]>>, { id: string }> & {
+  /** How many times Redis had begun anew when it was read. */
+  restarts: number
+}
 
 type Choice = { act: Act } | { at: number; lane: Due["class"] }
 
@@ -92,6 +100,7 @@ interface Possible {
 interface Shared {
   pace: Pace
   sight: Sight
+  regain: Regain
 }
 
 class ShardShow {
@@ -106,15 +115,17 @@ class ShardShow {
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
   readonly #lookEvery: number
+  readonly #regain: Regain
   readonly #duty: Duty
   #restServed = 0
 
-  constructor(options: ShowOptions & { lookEvery: number }, shard: number, { pace, sight }: Shared) {
+  constructor(options: ShowOptions & { lookEvery: number }, shard: number, { pace, sight, regain }: Shared) {
     const { store, client, log, owner, command = "/agent" } = options
     this.#store = store
     this.#log = log
     this.#shard = shard
     this.#pace = pace
+    this.#regain = regain
     this.#names = new Names(client)
     this.#around = { command, schemaOf: options.schemaOf, tellAfter: options.tellAfter ?? TELL_AFTER }
     const hold = async (act: Act, ms: number): Promise<void> => {
@@ -147,8 +158,10 @@ class ShardShow {
   async #next(): Promise<number> {
     if (this.#serving.size >= AT_ONCE) return Infinity
     if (!(await this.#duty.leased())) return Infinity
-    const due = await this.#store.show.showDue(this.#shard)
-    if (!("id" in due)) return this.#idle(due)
+    const { restarts } = this.#store.show
+    const found = await this.#store.show.showDue(this.#shard)
+    if (!("id" in found)) return this.#idle(found)
+    const due = { ...found, restarts }
     const served = this.#serving.get(due.id)
     if (served) {
       await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
@@ -203,7 +216,7 @@ class ShardShow {
   async #serve(due: Due): Promise<void> {
     const { show } = this.#store
     const { id, run, revision, now, learnt } = due
-    const slots = readSlots(due, run.channel)
+    const slots = await this.#regain.mended(id, readSlots(due, run.channel), due.restarts)
     const seen: Seen = { run, slots, now }
     const { acts, done } = await this.#missing(seen)
     await close(seen, done, this.#desk)

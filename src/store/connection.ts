@@ -103,6 +103,10 @@ export class Connection {
   readonly #corked = new Set<Redis>()
   /** What was said last, so that there is one line per kind of trouble, not one per attempt. */
   #said = ""
+  /** The servers that were met, by their own id: in a cluster all, else the last one. */
+  readonly #servers = new Set<string>()
+  #opened = false
+  #restarts = 0
 
   /** @throws TypeError when the url is no address. */
   constructor(server: Server, name: string, log?: Pick<Log, "warn">) {
@@ -128,11 +132,28 @@ export class Connection {
     })
     client.on("ready", () => {
       this.#said = ""
+      void this.#meet(client, this.#opened)
     })
     for (const [script, keys] of Object.entries(SCRIPTS)) {
       client.defineCommand(script, { numberOfKeys: keys, lua: sources.get(script) ?? "" })
     }
     return client
+  }
+
+  /** How often another server was met than before, or one that began anew: it may know less than was acknowledged. */
+  get restarts(): number {
+    return this.#restarts
+  }
+
+  async #meet(client: Redis, later: boolean): Promise<void> {
+    try {
+      const [, server = ""] = /^run_id:(\w+)/mu.exec(await client.info("server")) ?? []
+      if (later && !this.#servers.has(server)) this.#restarts += 1
+      if (this.#one) this.#servers.clear()
+      this.#servers.add(server)
+    } catch {
+      // Gone again: it is asked when it is back.
+    }
   }
 
   /** The connection to whatever has the key. @throws ("unsent") when it isn't known, or there is none now. */
@@ -176,8 +197,9 @@ export class Connection {
 
   /** Resolves when commands can be sent (in a cluster: to all primaries), or rejects ("unsent") after `within` ms. */
   async ready(within: number): Promise<void> {
-    if (this.#cluster) return this.#wholeCluster(this.#cluster, within)
+    if (this.#cluster) await this.#wholeCluster(this.#cluster, within)
     if (this.#one) await this.#open(this.#one, within)
+    this.#opened = true
   }
 
   async #wholeCluster(cluster: Cluster, within: number): Promise<void> {

@@ -8,6 +8,7 @@ import { readRun } from "../core/stored.ts"
 import { scoreOf } from "./commit.ts"
 import type { Connection } from "./connection.ts"
 import type { Shard } from "./keys.ts"
+import { Lately } from "./lately.ts"
 
 /** cards wait for people and come first. */
 export type ShowClass = "cards" | "rest"
@@ -62,6 +63,8 @@ export interface Limit {
 export type Sent = Pick<ToShow, "owed" | "sent" | "copies" | "learnt">
 
 export class Show {
+  /** What this process noted as sent. */
+  readonly lately = new Lately()
   readonly #connection: Connection
   readonly #shards: readonly Shard[]
   readonly #keysOf: (id: string) => Shard
@@ -72,6 +75,11 @@ export class Show {
     this.#shards = shards
     this.#keysOf = keysOf
     this.#pace = pace
+  }
+
+  /** How often Redis was another one, or began anew, since this was opened: it may know less than it had acknowledged. */
+  get restarts(): number {
+    return this.#connection.restarts
   }
 
   /** The next run to show of a shard; `next`: when one is due, ms by Redis' clock. */
@@ -93,8 +101,11 @@ export class Show {
   }
 
   /** Notes what Slack holds in a slot now. False: the run is gone. */
-  recordSent(id: string, slot: string, json: string): Promise<boolean> {
-    return this.#record(id, `sent:${slot}`, json, "")
+  async recordSent(id: string, slot: string, json: string): Promise<boolean> {
+    const noted = await this.#record(id, `sent:${slot}`, json, "")
+    // Nothing deletes a run that is being shown: where there is none to note it of, it was lost.
+    this.lately.acknowledged(id, slot, json, noted ? undefined : "in question")
+    return noted
   }
 
   /** Notes another copy of a slot's message; the run is due for showing then. False: known already, or the run is gone. */

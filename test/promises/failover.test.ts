@@ -8,8 +8,8 @@ import { brokenAt } from "../../src/core/fact.ts"
 import type { Run } from "../../src/core/run.ts"
 import { startPair, type Pair } from "../fakes/pair.ts"
 import type { WireTurn } from "../fakes/provider.ts"
-import { reads } from "./seen.ts"
-import { APP1, REQ, Team, until, type TeamOptions } from "./team.ts"
+import { isLive, reads, wordsOf } from "./seen.ts"
+import { APP1, APP2, OPS, REQ, Team, until, type TeamOptions } from "./team.ts"
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
 
@@ -115,5 +115,58 @@ describe.concurrent("a failover that takes back", () => {
     expect(await it.results(run)).toHaveLength(1)
     // The first turn, the one whose ground was taken away, and the last.
     expect(it.provider.requests).toHaveLength(3)
+  })
+  test("an answer: its card is live again, and people can give it anew", async ({ onTestFinished }) => {
+    const { pair, it } = await during(onTestFinished, { scripts: { web: wanting() } })
+    await it.bot()
+    const run = await it.begin("web")
+    const card = await it.cardOf(run)
+    await pair.fallBehind()
+    await it.click(APP1, card, "decline")
+    await it.endOf("web")
+    await it.closed(run)
+    await reads(it, "That is all.")
+    await pair.failOver()
+    await until(
+      () => isLive(it.now(card)),
+      () => `live again: ${wordsOf(it.now(card))}`,
+      60_000,
+    )
+    expect((await it.runOf("web")).ended).toBeUndefined()
+    await it.click(APP2, it.now(card), "decline")
+    await expectWhole(it, run)
+    expect(it.executions("restart")).toEqual([])
+  })
+
+  test("a request, or a whole run: what stands in Slack of it says so, and people can start it again", async ({
+    onTestFinished,
+  }) => {
+    const scripts = { web: wanting(), api: wanting() }
+    const { pair, it } = await during(onTestFinished, { scripts, config: { channels: [OPS, "C0WEB", "C0API"] } })
+    for (const room of ["C0WEB", "C0API"]) it.room(room)
+    await it.bot()
+    const held = pair.way.holdFrom('"state":"asked"')
+    await it.command("web", REQ, "C0WEB")
+    await held
+    await pair.fallBehind()
+    pair.way.release()
+    const web = await it.cardOf(await it.runOf("web"))
+    const api = await it.cardOf(await it.begin("api", REQ, "C0API"))
+    await pair.failOver()
+    for (const card of [web, api]) {
+      await until(
+        () => wordsOf(it.now(card)).startsWith("This is lost: Redis failed over"),
+        () => `it to be called lost: ${wordsOf(it.now(card))}`,
+        60_000,
+      )
+    }
+    expect((await it.runs()).map(({ title }) => title)).toEqual(["web"])
+    // The one goes on by itself, the other is begun anew.
+    const again = { web: await it.runOf("web"), api: await it.begin("api", REQ, "C0API") }
+    for (const run of Object.values(again)) {
+      await it.click(APP1, await it.cardOf(run), "approve")
+      await expectWhole(it, run)
+    }
+    expect(it.executions("restart")).toHaveLength(2)
   })
 })

@@ -99,6 +99,41 @@ function readSlot(stored: Stored, channel: string, name: string): Slot {
   return { name, ...(data === undefined ? {} : { data }), sent, copies: copies.filter((copy) => !copy.dead) }
 }
 
+/**
+ * What Redis lost of records, by what it had acknowledged as such. `wrong`: slots whose record says something else, as they are
+ * to be recorded: what stands in those places is not known. `orphans`: messages of which not even the reason is stored any more.
+ */
+export function lostOf(
+  slots: Slots,
+  acknowledged: ReadonlyMap<string, string>,
+): { wrong: Slot[]; orphans: { name: string; copy: Copy }[] } {
+  const all = [...acknowledged].map(([name, text]) => {
+    const copies = (readSent(text).copies ?? []).filter((copy) => !copy.dead)
+    return { name, slot: slots.get(name), copies }
+  })
+  return {
+    wrong: all.flatMap(({ slot, copies }) => {
+      const lost = copies.filter((copy) => slot && !isRecorded(slot, copy))
+      return slot && lost.length > 0 ? [withUnknown(slot, lost)] : []
+    }),
+    orphans: all.flatMap(({ name, slot, copies }) => (slot ? [] : copies.map((copy) => ({ name, copy })))),
+  }
+}
+
+const isRecorded = ({ sent: { copies = [] } }: Slot, copy: Copy): boolean =>
+  copies.some((other) => isSame(other, copy) && (other.dead === true || other.hash === copy.hash))
+
+function withUnknown(slot: Slot, lost: readonly Copy[]): Slot {
+  const unknown = lost.map(({ channel, ts }): Copy => ({ channel, ts, hash: "" }))
+  const without = (copies: readonly Copy[]): Copy[] => copies.filter((copy) => !lost.some((one) => isSame(one, copy)))
+  const { tries: _tries, since: _since, done: _done, copies = [], ...sent } = slot.sent
+  return {
+    ...slot,
+    sent: { ...sent, copies: [...without(copies), ...unknown] },
+    copies: [...without(slot.copies), ...unknown],
+  }
+}
+
 const isChannel = (text: string): boolean => /^[CDG][A-Z0-9]+$/.test(text)
 
 function readSent(text: string): Sent {

@@ -35,3 +35,8 @@ export function undeliverable(run: Run, error: string, what: "root" | "thread" |
       return `Slack did not take the last message of your run ${title} (${error}). The run is over.`
   }
 }
+
+/** Of a message whose run or request Redis lost, when it failed over to a server that had not got it yet. */
+export const LOST: Message = note(
+  "This is lost: Redis failed over to a server that had not got it. Nothing can be decided here any more. If the run goes on, it asks again; if it does not, please start it again.",
+)
