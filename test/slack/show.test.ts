@@ -448,36 +448,6 @@ describe("Slack's pace", () => {
     await bot.settled(one)
     expect(bot.cards()).toHaveLength(2)
   })
-
-  test("two hundred asks that expire at once: every card follows at Slack's pace, none is lost", async () => {
-    const rates = { "chat.postMessage": { every: 1, burst: 20 }, "chat.update": { every: 10, burst: 1 } }
-    const bot = await rig({ show: { rates } })
-    const channels = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? OPS : AUDIT))
-    const ids = await Promise.all(channels.map((channel) => bot.begin({ channel })))
-    await bot.settled(ids[0] ?? "", 50_000)
-    await Promise.all(
-      ids.map((id) =>
-        bot.ask(
-          id,
-          Array.from({ length: 5 }, (_, n) => ({ args: { n } })),
-        ),
-      ),
-    )
-    await bot.settled(ids[0] ?? "", 50_000)
-    expect(bot.cards().length + bot.cards(AUDIT).length).toBe(200)
-    const before = updates(bot).length
-
-    bot.slack.workspace.misbehave({ method: "chat.update", do: "pace", ms: 4 })
-    await Promise.all(ids.map((id) => bot.expire(id)))
-    await bot.settled(ids[0] ?? "", 50_000)
-    const cards = [...bot.cards(), ...bot.cards(AUDIT)]
-    expect(cards.filter((card) => buttonsOf(card).length > 0)).toEqual([])
-    expect(cards.filter((card) => textOf(card).includes("Nobody answered in time"))).toHaveLength(200)
-    // Each card once, each root once, and the few that Slack put off.
-    const made = updates(bot).slice(before)
-    expect(made.length).toBeLessThan(260)
-    expect(made.filter(({ response }) => response?.["ok"] !== true).length).toBeLessThan(10)
-  }, 150_000)
 })
 
 describe("several processes", () => {

@@ -67,8 +67,16 @@ export interface Shown {
   archived: boolean
 }
 
-/** What a message shows, in short. */
-export const hashOf = (content: Message): string => sha256(canonical(content)).slice(0, 16)
+const hashes = new WeakMap<Message, string>()
+
+/** What a message shows, in short. A message is asked for it several times, and never changed. */
+export function hashOf(content: Message): string {
+  const known = hashes.get(content)
+  if (known !== undefined) return known
+  const hash = sha256(canonical(content)).slice(0, 16)
+  hashes.set(content, hash)
+  return hash
+}
 
 /** What Slack refused in full goes as its one sentence. */
 export const fitting = (slot: Slot, content: Message): Message =>
