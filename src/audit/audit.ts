@@ -10,6 +10,7 @@ import type { Log } from "../log.ts"
 import { Duty } from "../store/duty.ts"
 import type { Outgoing } from "../store/outbox.ts"
 import type { Peek, Store } from "../store/store.ts"
+import { Unreadable } from "../store/unreadable.ts"
 import { fold } from "./journal.ts"
 import { bareLine, checkpointLine, lineOf, plainLine, type Beside } from "./line.ts"
 
@@ -245,15 +246,25 @@ class ShardAudit {
     }
   }
 
+  /** Nothing of a run that can't be read, or not by this release: its facts go on, and hold up no others. */
   async #beside(run: string, fact: Fact, showsArgs: boolean): Promise<Beside> {
-    if (!showsArgs) return {}
+    try {
+      return showsArgs ? await this.#textsOf(run, fact) : {}
+    } catch (error) {
+      if (error instanceof NewerFormat || error instanceof Unreadable) return {}
+      throw error
+    }
+  }
+
+  async #textsOf(run: string, fact: Fact): Promise<Beside> {
     if (fact.args !== undefined && fact.call !== undefined) {
       const args = await this.#args(run, fact.call, fact.args)
       return args === undefined ? {} : { args, masks: this.#masksOf(fact) }
     }
     if (fact.what !== "started") return {}
     const [whole] = await this.#store.texts(run, ["prompt"])
-    const prompt = whole ?? (await this.#title(run))
+    // What was asked for is the title, where that is all of it.
+    const prompt = whole ?? (await this.#store.load(run))?.run.title
     return prompt === undefined ? {} : { prompt }
   }
 
@@ -267,16 +278,6 @@ class ShardAudit {
     if (first === undefined || sha256(first) === digest) return first
     const edits = Array.from({ length: MOST_EDITS }, (_, index) => argsField({ id: call, edit: index + 1 }))
     return (await this.#store.texts(run, edits)).find((text) => text !== undefined && sha256(text) === digest)
-  }
-
-  /** What was asked for, where that is all of it. */
-  async #title(run: string): Promise<string | undefined> {
-    try {
-      return (await this.#store.load(run))?.run.title
-    } catch (error) {
-      if (error instanceof NewerFormat) return undefined
-      throw error
-    }
   }
 }
 

@@ -5,7 +5,6 @@
  */
 import { nextDeadline, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
-import { readRun } from "../core/stored.ts"
 import type { Clock } from "./clock.ts"
 import { commitArgs, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
@@ -13,6 +12,7 @@ import { type Connection, errorOf, faultOf } from "./connection.ts"
 import { leaseAfter, leasing, needsFrom, textsFor, type Taker } from "./lease.ts"
 import type { Shard } from "./keys.ts"
 import type { Sender } from "./sender.ts"
+import { runFrom } from "./unreadable.ts"
 import { askAll, failAll, take, untilOf, Waiting, wantsLog } from "./waiting.ts"
 import type { Applied, ApplyOptions, Left, Seen, Transition, Unapplied } from "./waiting.ts"
 
@@ -209,7 +209,7 @@ function newer(seen: Seen, result: Committed & { kind: "conflict" | "late" }): S
   const seenAt = performance.now()
   if (result.kind === "late") return { ...seen, now: result.now, seenAt }
   try {
-    const run = result.state === undefined ? undefined : readRun(result.state)
+    const run = result.state === undefined ? undefined : runFrom(result.state)
     return { run, revision: result.revision, now: result.now, seenAt }
   } catch (error) {
     return { error: errorOf(error) }

@@ -4,11 +4,11 @@
  */
 import { FORMAT } from "../core/run.ts"
 import type { Run } from "../core/run.ts"
-import { readRun } from "../core/stored.ts"
 import { scoreOf } from "./commit.ts"
 import type { Connection } from "./connection.ts"
 import type { Shard } from "./keys.ts"
 import { Lately } from "./lately.ts"
+import { ASIDE, readable, type UnreadableRuns } from "./unreadable.ts"
 
 /** cards wait for people and come first. */
 export type ShowClass = "cards" | "rest"
@@ -62,6 +62,14 @@ export interface Limit {
 
 export type Sent = Pick<ToShow, "owed" | "sent" | "copies" | "learnt">
 
+interface Parts {
+  shards: readonly Shard[]
+  keysOf: (id: string) => Shard
+  /** The key of the pace. */
+  pace: string
+  unreadable: UnreadableRuns
+}
+
 export class Show {
   /** What this process noted as sent. */
   readonly lately = new Lately()
@@ -69,12 +77,14 @@ export class Show {
   readonly #shards: readonly Shard[]
   readonly #keysOf: (id: string) => Shard
   readonly #pace: string
+  readonly #unreadable: UnreadableRuns
 
-  constructor(connection: Connection, shards: readonly Shard[], keysOf: (id: string) => Shard, pace: string) {
+  constructor(connection: Connection, { shards, keysOf, pace, unreadable }: Parts) {
     this.#connection = connection
     this.#shards = shards
     this.#keysOf = keysOf
     this.#pace = pace
+    this.#unreadable = unreadable
   }
 
   /** How often Redis was another one, or began anew, since this was opened: it may know less than it had acknowledged. */
@@ -82,15 +92,25 @@ export class Show {
     return this.#connection.restarts
   }
 
-  /** The next run to show of a shard; `next`: when one is due, ms by Redis' clock. */
+  /** The next run to show of a shard; `next`: when one is due, ms by Redis' clock. One that can't be read is set aside. */
   async showDue(shard: number): Promise<ToShow | { next: number | undefined; now: number }> {
     const keys = this.#keys(shard)
-    const reply = (await this.#do("showDue", [keys.cards, keys.rest, keys.run, keys.show, String(FORMAT)])) as
-      | ["run", string, ShowClass, number, number, string, string[]]
-      | ["idle", number, string]
-    if (reply[0] === "idle") return { now: reply[1], next: dueAt(reply[2]) }
-    const [, id, showClass, now, revision, state, fields] = reply
-    return { id, class: showClass, now, revision, run: readRun(state), ...sentOf(fields) }
+    for (;;) {
+      const args = [keys.cards, keys.rest, keys.run, keys.show, String(FORMAT), String(ASIDE)]
+      const reply = (await this.#do("showDue", args)) as
+        | ["run", string, ShowClass, number, number, string | null, string[]]
+        | ["broken", string]
+        | ["idle", number, string]
+      if (reply[0] === "idle") return { now: reply[1], next: dueAt(reply[2]) }
+      const [what, id] = reply
+      if (what === "run") {
+        const [, , showClass, now, revision, state, fields] = reply
+        const run = readable(state)
+        if (run) return { id, class: showClass, now, revision, run, ...sentOf(fields) }
+        await this.showLater(id, showClass, now + ASIDE)
+      }
+      this.#unreadable.tell(id)
+    }
   }
 
   /** What is owed and was sent of one run. */
@@ -132,14 +152,21 @@ export class Show {
     return (await this.#do("showLeave", args)) === 1
   }
 
-  /** The run of a shard that has waited longest to be compared with Slack; it is again in `every` ms. `next` as above. */
+  /**
+   * The run of a shard that has waited longest to be compared with Slack; it is again in `every` ms. `next` as above. One that
+   * can't be read keeps its place in the line.
+   */
   async lookNext(shard: number, every: number): Promise<ToLook | { next: number | undefined; now: number }> {
     const keys = this.#keys(shard)
-    const reply = await this.#do("lookNext", [keys.looks, keys.run, keys.show, String(FORMAT), String(every)])
-    const looked = reply as LookReply
-    if (looked[0] === "idle") return { now: looked[1], next: dueAt(looked[2]) }
-    const [, id, now, revision, state, fields, place, due] = looked
-    return { id, now, revision, run: readRun(state), ...sentOf(fields), place, due }
+    for (;;) {
+      const reply = await this.#do("lookNext", [keys.looks, keys.run, keys.show, String(FORMAT), String(every)])
+      const looked = reply as LookReply
+      if (looked[0] === "idle") return { now: looked[1], next: dueAt(looked[2]) }
+      const [, id, now, revision, state, fields, place, due] = looked
+      const run = readable(state)
+      if (run) return { id, now, revision, run, ...sentOf(fields), place, due }
+      this.#unreadable.tell(id)
+    }
   }
 
   /** Compares a run no more, until it leaves `show` anew. False: it moved on since, and goes on being compared. */

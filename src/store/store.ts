@@ -5,12 +5,11 @@
 import { randomBytes } from "node:crypto"
 import { FORMAT, indexesOf } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
-import { readRun } from "../core/stored.ts"
 import type { Server } from "./address.ts"
-import { type Claim, claimed, type Claims, readable } from "./claimed.ts"
+import { type Broken, type Claim, claimed, type Claims } from "./claimed.ts"
 import { Clock } from "./clock.ts"
 import { scoreOf } from "./commit.ts"
-import { Connection, faultOf, type Log, type Script } from "./connection.ts"
+import { Connection, errorOf, faultOf, type Log, type Script } from "./connection.ts"
 import { fieldOf, unpacked } from "./facts.ts"
 import { mustFit } from "./fit.ts"
 import { healthOf, type Health } from "./health.ts"
@@ -22,6 +21,7 @@ import { together, type Peek } from "./peek.ts"
 import { RunQueue } from "./queue.ts"
 import { Sender } from "./sender.ts"
 import { earlier, Show } from "./show.ts"
+import { ASIDE, readable, runFrom, Unreadable, UnreadableRuns } from "./unreadable.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./waiting.ts"
 
 export type { Claim, Claims } from "./claimed.ts"
@@ -60,7 +60,7 @@ export class Store {
   readonly #mint: () => string
   readonly #clock = new Clock()
   readonly #audited: "1" | ""
-  readonly #log: Log | undefined
+  readonly #unreadable: UnreadableRuns
   #taker: () => Taker | undefined = () => undefined
   /** The shard where claiming begins. */
   #from = 0
@@ -73,9 +73,14 @@ export class Store {
     this.#quiet = quietKey(options.prefix)
     this.#mint = minter()
     this.#audited = options.outbox ? "1" : ""
-    this.#log = options.log
     const keysOf = (id: string) => this.#keysOf(id)
-    this.show = new Show(connection, this.#keys, keysOf, paceKey(options.prefix))
+    this.#unreadable = new UnreadableRuns(options.log, (id) => keysOf(id).run + id)
+    this.show = new Show(connection, {
+      shards: this.#keys,
+      keysOf,
+      pace: paceKey(options.prefix),
+      unreadable: this.#unreadable,
+    })
     this.outbox = new Outbox(connection, this.#keys)
     this.pause = new Pause(connection, this.#keys)
     this.#queue = new RunQueue({
@@ -133,7 +138,7 @@ export class Store {
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   }
 
-  /** Reads a run; undefined when there is none (any text may be asked for). Rejects with NewerFormat for one we can't read. */
+  /** Reads a run; undefined when there is none (any text may be asked for). Rejects with NewerFormat or Unreadable. */
   async load(id: string): Promise<Loaded | undefined> {
     const shard = shardOf(id, this.shards)
     const keys = shard === undefined ? undefined : this.#keys[shard]
@@ -142,11 +147,15 @@ export class Store {
     return run && { run, revision, now, seenAt: performance.now() }
   }
 
-  /** Texts that stand beside a run's state, by field name. */
+  /** Texts that stand beside a run's state, by field name. Rejects with Unreadable where its key holds something else. */
   async texts(id: string, fields: readonly string[]): Promise<(string | undefined)[]> {
     if (fields.length === 0) return []
     const key = this.#keysOf(id).run + id
-    const texts = await this.#connection.surely(() => this.#connection.at(key).hmget(key, ...fields))
+    const texts = await this.#connection
+      .surely(() => this.#connection.at(key).hmget(key, ...fields))
+      .catch((error: unknown) => {
+        throw errorOf(error).message.startsWith("WRONGTYPE") ? new Unreadable("the run can't be read in Redis") : error
+      })
     return texts.map((text) => text ?? undefined)
   }
 
@@ -290,21 +299,30 @@ export class Store {
     const args = [keys.agenda, keys.run, keys.log, ...limits, this.#mint()]
     let lost = ""
     const reply = await this.#connection.surely(() =>
-      this.#connection.run("claim", [...args, lost]).catch((error: unknown) => {
+      this.#connection.run("claim", [...args, lost, String(ASIDE)]).catch((error: unknown) => {
         if (faultOf(error) === "lost") lost = "1"
         throw error
       }),
     )
-    const claims = claimed(reply, this.#log)
+    const { broken, ...claims } = claimed(reply)
     this.#clock.saw(claims.now)
+    for (const one of broken) this.#setAside(one, owner, claims.now + ASIDE)
     return claims
+  }
+
+  /** Its lease is given back until then; should that fail, it lapses by itself. */
+  #setAside(broken: string | Broken, owner: string, at: number): void {
+    this.#unreadable.tell(typeof broken === "string" ? broken : broken.id)
+    if (typeof broken === "string") return
+    this.giveBack(broken.id, owner, { revision: broken.revision, at }).catch(() => {})
   }
 
   async #read(key: string, within?: number): Promise<{ run: Run | undefined; revision: number; now: number }> {
     const reply = await this.#connection.surely(() => this.#connection.run("load", [key]), within)
     const [now, revision, state] = reply as [number, number, string | null]
     this.#clock.saw(now)
-    return { run: state === null ? undefined : readRun(state), revision, now }
+    if (revision < 0) throw new Unreadable("the run can't be read in Redis")
+    return { run: revision === 0 ? undefined : runFrom(state), revision, now }
   }
 
   #do(script: Script, args: readonly string[]): Promise<unknown> {

@@ -464,6 +464,24 @@ describe("an audit that is interrupted", () => {
     expect(reached).toMatchObject({ lines: "2" })
   })
 
+  test.each([
+    ["whose state is no JSON", ["HSET", "state", "x"]],
+    ["whose key holds something else", ["SET", "x"]],
+  ] as const)("a run %s is told of without its texts, and holds up no other", async (_, [command, ...garbage]) => {
+    const bot = await rig()
+    const redis = new Redis(redisUrl())
+    onTestFinished(() => redis.disconnect())
+    const broken = await bot.begin("restart db")
+    await bot.ask(broken, { service: "db" })
+    const other = await bot.begin()
+    await redis.call(command, shardKeys(bot.prefix, 0).run + broken, ...garbage)
+    bot.start()
+    await bot.drained()
+    expect(numbers(bot.lines())).toEqual(upTo(5))
+    expect(bot.lines().filter((line) => line.includes(`run ${broken}`))).toHaveLength(3)
+    expect(bot.lines().find((line) => line.includes(`run ${other}`))).toContain("asked for “restart web”")
+  })
+
   test("two processes write each line once", async () => {
     const bot = await rig()
     bot.start()

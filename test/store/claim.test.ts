@@ -130,29 +130,6 @@ describe("claiming", () => {
     expect(await redis.zrange(key("agenda"), "0", "-1")).toEqual([id])
   })
 
-  test("passes over a run whose state can't be read, says so by its id, and leases it like the others", async () => {
-    const logged: [unknown, string][] = []
-    const own = await openStore({
-      prefix,
-      log: { warn: () => {}, error: (fields, message) => void logged.push([fields, message]) },
-    })
-    const [first, corrupt, cut, last] = [await begun(), await begun(), await begun(), await begun()]
-    await redis.hset(key("run:", corrupt), "state", "password hunter2")
-    await redis.hset(key("run:", cut), "state", "{}")
-    const claims = await own.claims("w1", 10_000, 10)
-    expect(claims.runs.map(({ id, run }) => [id, run.id])).toEqual([first, last].map((id) => [id, id]))
-    expect(logged.map(([fields]) => fields)).toEqual([{ run: corrupt }, { run: cut }])
-    expect(JSON.stringify(logged)).not.toContain("hunter2")
-    // Not due again before its lease is over.
-    expect((claims.next ?? 0) - claims.now).toBeGreaterThan(9000)
-    expect(await own.claims("w2", 10_000, 10)).toMatchObject({ runs: [] })
-    expect(logged).toHaveLength(2)
-    await redis.zadd(key("agenda"), 1, corrupt)
-    expect(await own.claim("w2", 10_000)).toMatchObject({ kind: "idle" })
-    expect(logged).toHaveLength(3)
-    await own.close()
-  })
-
   test("leaves runs of a newer format to a newer release, and is not held up by them", async () => {
     const [newer, ours] = [await begun(), await begun()]
     const state = JSON.stringify({ ...(await store.load(newer))?.run, format: FORMAT + 1 })

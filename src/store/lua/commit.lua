@@ -40,6 +40,7 @@ leave, slots = tonumber(leave), tonumber(slots)
 local takes = lease == 'take'
 local have = redis.call('HMGET', run, 'head', 'owner', 'until')
 local rev, last = string.match(have[1] or '0', '^(%d+) ?(%S*)')
+if not rev then return redis.error_reply('MISSING the revision of ' .. id) end
 
 local function reply(word, taken)
   local answer = {word, now, taken and 1 or 0}

@@ -16,11 +16,13 @@ for i = 3, #ARGV do
     if best[id] then
       best[id].score = math.max(best[id].score, score)
     else
-      local have = redis.call('HMGET', ARGV[1] .. id, 'head', 'state')
-      if have[1] then
-        best[id] = {score = score, rev = tonumber(string.match(have[1], '^%d+')), state = have[2]}
+      -- One that can't be read is left out, and fails nothing.
+      local have = redis.pcall('HMGET', ARGV[1] .. id, 'head', 'state')
+      local rev = string.match(have[1] or '', '^(%d+) %S+ %d+ %d+ %S*$')
+      if rev and have[2] then
+        best[id] = {score = score, rev = tonumber(rev), state = have[2]}
         found[#found + 1] = best[id]
-      else
+      elseif not have.err and not have[1] then
         redis.call('ZREM', index, id)
       end
     end

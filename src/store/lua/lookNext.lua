@@ -16,12 +16,14 @@ for _ = 1, 1000 do
   local due, id = string.match(head, '^(%d+) (.*)$')
   if tonumber(due) > now then return {'idle', now, due} end
   redis.call('LPOP', KEYS[1])
-  local have = redis.call('HMGET', ARGV[1] .. id, 'head', 'state')
+  -- A key of another type must not fail this for all other runs.
+  local have = redis.pcall('HMGET', ARGV[1] .. id, 'head', 'state')
   if have[1] then
     local place = string.format('%.0f %s', now + tonumber(ARGV[4]), id)
     redis.call('RPUSH', KEYS[1], place)
-    if tonumber(string.match(have[1], ' (%d+) %S*$')) <= tonumber(ARGV[3]) then
-      local sent = redis.call('HGETALL', ARGV[2] .. id)
+    local format = tonumber(string.match(have[1], '^%d+ %S+ %d+ (%d+) %S*$') or '')
+    local sent = redis.pcall('HGETALL', ARGV[2] .. id)
+    if format and format <= tonumber(ARGV[3]) and not sent.err then
       return {'run', id, now, tonumber(string.match(have[1], '^%d+')), have[2], sent, place, tonumber(due)}
     end
   end
