@@ -17,6 +17,7 @@ import type { Log } from "../log.ts"
 import type { Claims, Left, Store } from "../store/store.ts"
 import { doubtRequest } from "./guard.ts"
 import { LeaseLost, RedisHeld } from "./held.ts"
+import { Overdue } from "./overdue.ts"
 
 export interface WorkerOptions {
   store: Store
@@ -58,6 +59,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new Deadline([], undefined)
+  const overdue = new Overdue({ store, owner, leaseMs, log })
+  const room = (): number => (drain.signal.aborted ? 0 : Math.max(0, atOnce - holding.size - overdue.size))
   /** What a stop could not wait for. */
   const behind = new Set<RedisHeld>()
   let claiming = false
@@ -91,19 +94,28 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function loop(): Promise<void> {
     claiming = true
-    while (asked > 0 && holding.size < atOnce && !drain.signal.aborted) {
-      const wanted = asked
-      const most = Math.min(wanted, atOnce - holding.size)
-      // From here on it counts what is committed while the claim is on its way.
-      asked = 0
-      const claims = await claim(most)
-      if (!claims) continue
-      const { runs, now, next = Infinity } = claims
-      runs.forEach(take)
-      if (runs.length === most || next <= now) asked += wanted - runs.length
-      else wake(next - now)
+    while (room() > 0) {
+      if (asked > 0) await claimDue()
+      else if (!overdue.goOn(take, start)) break
     }
     claiming = false
+  }
+
+  async function claimDue(): Promise<void> {
+    const wanted = asked
+    const most = Math.min(wanted, room())
+    // From here on it counts what is committed while the claim is on its way.
+    asked = 0
+    const claims = await claim(most)
+    if (!claims) return
+    const { runs, now, next = Infinity } = claims
+    const isCrowded = next <= now
+    for (const run of runs) {
+      if (isCrowded && !holding.has(run.id) && Overdue.isOf(run)) overdue.settle(run, start)
+      else take(run)
+    }
+    if (runs.length === most || isCrowded) asked += wanted - runs.length
+    else wake(next - now)
   }
 
   async function claim(most: number): Promise<Claims | undefined> {
@@ -183,12 +195,13 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function finished(): Promise<void> {
     await looping
+    await overdue.release()
     const waited = (): Promise<void>[] =>
       [...holding.values()].filter(({ held }) => !behind.has(held)).map(({ done }) => done)
     while (waited().length > 0) await Promise.all(waited())
   }
 
-  store.takeFor(() => (holding.size < atOnce && !drain.signal.aborted && !paused() ? { owner, leaseMs } : undefined))
+  store.takeFor(() => (room() > 0 && !paused() ? { owner, leaseMs } : undefined))
 
   return {
     wake,
@@ -196,6 +209,7 @@ export function startWorker(options: WorkerOptions): Worker {
       if (at.taken) return take({ id, ...at, ...at.taken })
       const held = holding.get(id)?.held
       if (held?.holds) held.committed(at)
+      else if (overdue.has(id)) return
       else if (wakeAt(at.run) === 0) {
         asked += 1
         start()

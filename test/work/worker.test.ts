@@ -5,11 +5,11 @@ import { defineTool } from "../../src/agent/tool.ts"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import { edit } from "../../src/core/edit.ts"
 import type { Rule } from "../../src/core/policy.ts"
-import { openAsks } from "../../src/core/run.ts"
+import { openAsks, type Run } from "../../src/core/run.ts"
 import { pending } from "../../src/core/suspension.ts"
-import { rooted } from "../../src/core/turn.ts"
-import { scriptedModel, type ScriptedTurn } from "../fakes/model.ts"
-import { ADA, eventually, heldTool, quickTool, ROBIN, RULE, startCrew } from "./crew.ts"
+import { rooted, took, type Planned } from "../../src/core/turn.ts"
+import { scriptedModel, type ScriptedModel, type ScriptedTurn } from "../fakes/model.ts"
+import { ADA, eventually, heldTool, quickTool, ROBIN, RULE, startCrew, type Crew, type Member } from "./crew.ts"
 
 const call = (tool: string, args = {}) => ({ tool, args })
 const restart = { calls: [call("restart", { service: "web" })] }
@@ -62,6 +62,62 @@ describe("claiming", () => {
     first.finish("seen")
     const second = await next()
     second.finish("seen")
+    for (const id of ids) expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+  })
+})
+
+describe("more overdue than can be held", () => {
+  const SO_MANY = 12
+  const next = { do: "ask", rule: { ...RULE, expiresIn: 1000 }, request: { id: "ask", kind: "approval", prompt: "?" } }
+  const planned = { ref: "1", tool: "restart", effects: "once", args: "{}", digest: sha256("{}"), next } as Planned
+  const content = [{ type: "tool-call", toolCallId: "1", toolName: "restart", input: {} }]
+  const turn = {
+    message: JSON.stringify({ role: "assistant", content }),
+    text: "",
+    usage: { prompt: 1, completion: 1 },
+  }
+
+  /** Runs that waited for an answer until ten seconds ago. */
+  async function overdue(crew: Crew): Promise<string[]> {
+    const ids = await Promise.all(Array.from({ length: SO_MANY }, () => crew.begin({ age: 20_000 })))
+    for (const id of ids) {
+      const asked = (run: Run | undefined, now: number) =>
+        run && took(run, { ...turn, planned: [planned] }, now - 11_000)
+      await crew.door.apply(id, (run, now) => stepped(asked(run, now)))
+    }
+    return ids
+  }
+
+  /** A process with room for two, once it knows that nothing is paused; it looks for what is due when it is woken. */
+  async function joined(crew: Crew, model: ScriptedModel): Promise<Member> {
+    const member = await crew.join({ model, tools: [], atOnce: 2, leaseMs: 600_000, looks: false })
+    await eventually(() => !member.isPaused())
+    return member
+  }
+
+  test("all of it is answered before a run goes on, and then each goes on", async () => {
+    const crew = await startCrew()
+    const { steps, worker } = await joined(crew, scriptedModel(Array(SO_MANY).fill("done")))
+    const ids = await overdue(crew)
+    worker.wake()
+    for (const id of ids) expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+    const expired = steps.flatMap(({ facts }, at) => (facts.some(({ what }) => what === "expired") ? [at] : []))
+    expect(expired).toHaveLength(SO_MANY)
+    // The last ones leave nothing overdue, and so are taken whole.
+    const first = steps.findIndex(({ run }) => run.ended)
+    expect(expired.filter((at) => at < first).length).toBeGreaterThanOrEqual(SO_MANY - 2)
+  })
+
+  test("what has not gone on when the process stops is others' at once", async () => {
+    const crew = await startCrew()
+    const silent: ScriptedTurn = () => new Promise(() => undefined)
+    const model = scriptedModel(Array(2).fill(silent))
+    const { worker } = await joined(crew, model)
+    const ids = await overdue(crew)
+    worker.wake()
+    await eventually(() => model.requests.length === 2)
+    await worker.stop(100)
+    await crew.join({ model: scriptedModel(Array(SO_MANY).fill("done")), tools: [] })
     for (const id of ids) expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
   })
 })
