@@ -117,10 +117,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
   try {
     const tools = await createToolkit({ extraTools: options.tools })
     const store = await Store.open({
-      url: redis.url,
-      prefix: redis.prefix,
-      shards: redis.shards,
-      confirm: redis.confirm,
+      ...redis,
       outbox: config.audit !== undefined,
       log,
       onCommit: (id, step, at) => committed(id, step, at),
@@ -154,7 +151,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
     stops.tellers.push(() => audit.stop())
     const pause = new KnownPause()
-    const worker = startWorker({ store, owner, agent, log, paused: () => pause.paused })
+    const worker = startWorker({ store, owner, agent, atOnce: config.limits.process, log, paused: () => pause.paused })
     stops.doors.push((ms) => worker.stop(ms))
     // The last click's commit may have left its run here.
     stops.tellers.push(() => worker.stop(1000))
@@ -174,6 +171,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       command: config.command,
       lists: { starters, channels, approvers, admins, deciders },
       calls,
+      limits: config.limits,
       keepEnded: redis.keepEnded,
       opening,
       store,

@@ -10,6 +10,7 @@ import { knownOf, type KnownSettings } from "./config/known.ts"
 import { settings } from "./config/settings.ts"
 import { warningsOf } from "./config/warnings.ts"
 import { readYaml, type YamlFile } from "./config/yaml.ts"
+import { type Address, addressOf, type Server } from "./store/address.ts"
 
 type Settings = z.output<ReturnType<typeof settings>>
 
@@ -17,7 +18,7 @@ type Settings = z.output<ReturnType<typeof settings>>
 export type Config = Omit<Settings, "redis"> & {
   /** The configuration file itself. */
   file: string
-  redis: Settings["redis"] & { url: string }
+  redis: Settings["redis"] & Server
   slack: { botToken: string; apiUrl: string; transport: Transport }
   logLevel: LogLevel
 }
@@ -54,11 +55,40 @@ export function readConfig(env: NodeJS.ProcessEnv): Reading {
   const file = readFile(set)
   const faults = [...own.faults, ...file.faults].map((fault) => (/[.?!]$/.test(fault) ? fault : `${fault}.`))
   const known = { ...file.known, ...own.known, at: file.at }
+  faults.push(...wrongPlace(known))
   const read = { known, faults, settings: file.settings, warnings: warningsOf(file.known, file.path, file.at) }
-  if (!own.values || !file.settings) return { ok: false, ...read }
-  const { slack, redisUrl: url, logLevel, secrets } = own.values
-  const config = { ...file.settings, file: file.path, redis: { ...file.settings.redis, url }, slack, logLevel }
+  if (!own.values || !file.settings || faults.length > 0) return { ok: false, ...read }
+  const { slack, redisUrl: url, sentinelPassword, logLevel, secrets } = own.values
+  const redis = { ...file.settings.redis, url, sentinelPassword }
+  const config = { ...file.settings, file: file.path, redis, slack, logLevel }
   return { ok: true, ...read, config, secrets: [...secrets, ...file.secrets] }
+}
+
+/** What the url and the file say of where Redis is, and can't both mean. */
+function wrongPlace({ redisUrl, redis, at, sentinelPassword }: Known): string[] {
+  const address = redisUrl === undefined ? undefined : addressOf(redisUrl)
+  if (!address || redis.cluster === undefined) return []
+  const place = at(["redis", "sentinel"])
+  return redis.cluster
+    ? wrongCluster(address, redis.sentinel, place)
+    : wrongServers(address, redis.sentinel, sentinelPassword)
+}
+
+function wrongCluster({ db }: Address, sentinel: string | undefined, place: string): string[] {
+  return [
+    ...(sentinel === undefined
+      ? []
+      : [`${place} can't be said beside redis.cluster: a cluster needs no sentinels. Keep one.`]),
+    ...(db === 0 ? [] : [`REDIS_URL names database ${db}, but a cluster has database 0 alone: leave out the /${db}.`]),
+  ]
+}
+
+function wrongServers({ hosts }: Address, sentinel: string | undefined, password: string | undefined): string[] {
+  if (sentinel !== undefined) return []
+  const several = `REDIS_URL names ${hosts.length} addresses, but not what they are: put "redis: { cluster: true }" into the file for the nodes of a Redis Cluster, or "redis: { sentinel: mymaster }" for sentinels.`
+  const nobodys =
+    'REDIS_SENTINEL_PASSWORD is set, but the file names no sentinels: put "redis: { sentinel: mymaster }", or unset it.'
+  return [...(hosts.length > 1 ? [several] : []), ...(password === undefined ? [] : [nobodys])]
 }
 
 interface FileRead {

@@ -143,8 +143,7 @@ async function pauseAll(pausing: boolean): Promise<void> {
     process.exitCode = 2
     return
   }
-  const { url, prefix, shards } = reading.config.redis
-  const store = await Store.open({ url, prefix, shards, confirm: 0, outbox: false })
+  const store = await Store.open({ ...reading.config.redis, confirm: 0, outbox: false })
   try {
     const by = `the command line (${userInfo().username})`
     const { done } = await store.pause.turn(pausing ? { by, at: await store.now() } : undefined)

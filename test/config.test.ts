@@ -98,7 +98,9 @@ describe("the file", () => {
         confirm: 0,
         keepEnded: 30 * 86_400_000,
         insecure: false,
+        cluster: false,
       },
+      limits: { process: 100, requester: 100, channel: 1_000 },
       slack: {
         botToken: "xoxb-1-secret",
         apiUrl: "https://slack.com/api/",
@@ -126,7 +128,15 @@ describe("the file", () => {
       startWithin: 900_000,
       maxAsksPerTurn: 10,
       approvals: [],
-      redis: { prefix: "countersign", shards: 1, confirm: 0, keepEnded: 30 * 86_400_000, insecure: false },
+      redis: {
+        prefix: "countersign",
+        shards: 1,
+        confirm: 0,
+        keepEnded: 30 * 86_400_000,
+        insecure: false,
+        cluster: false,
+      },
+      limits: { process: 100, requester: 100, channel: 1_000 },
     })
     expect(least.audit).toBeUndefined()
     expect(warnings).toEqual([
@@ -296,7 +306,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "aprovers: [ U1 ]",
       [
-        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis.',
+        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis, limits.',
       ],
     ],
     [
@@ -413,13 +423,13 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     ["redis: { shards: 0 }", ["2: redis.shards must be a whole number of shards from 1 to 1024, not 0."]],
     [
       "redis: { url: redis://x }",
-      ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded, insecure.'],
+      ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded, insecure, cluster, sentinel.'],
     ],
     ["redis: { insecure: 1 }", ["2: redis.insecure must be true or false, not 1."]],
     [
       "__proto__: { a: 1 }",
       [
-        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis.',
+        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis, limits.',
       ],
     ],
   ])("%s", (line, words) => {
@@ -464,7 +474,13 @@ redis: { prefix: p, shards: 0, confirm: 2 }
       slack: { botToken: undefined, appToken: "xapp-1-secret", apiUrl: "https://slack.com/api/", http: false },
       redisUrl: "redis://127.0.0.1:6380",
     })
-    expect(known.redis).toEqual({ prefix: "p", confirm: 2, keepEnded: 30 * 86_400_000, insecure: false })
+    expect(known.redis).toEqual({
+      prefix: "p",
+      confirm: 2,
+      keepEnded: 30 * 86_400_000,
+      insecure: false,
+      cluster: false,
+    })
     expect(known.at(["approvals", 2])).toMatch(/\.yaml:9: approvals\[2\]$/)
   })
 
@@ -666,12 +682,16 @@ describe("the environment", () => {
     [
       "no Redis address",
       { REDIS_URL: "localhost:6379" },
-      ["REDIS_URL must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS."],
+      [
+        "REDIS_URL must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS; for a cluster or sentinels redis://host:port,host:port,….",
+      ],
     ],
     [
       "a Redis address with a password and a wrong database",
       { REDIS_URL: "redis://:hunter2@h/x" },
-      ["REDIS_URL must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS."],
+      [
+        "REDIS_URL must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS; for a cluster or sentinels redis://host:port,host:port,….",
+      ],
     ],
     [
       "an unknown log level",
@@ -707,7 +727,7 @@ describe("the environment", () => {
     })
     expect(read.redis.url).toBe("rediss://user:p%40ss@redis.example.com:6380/2")
     expect(read.logLevel).toBe("debug")
-    expect(secrets).toEqual(["xoxb-1-secret", "12345678", "p%40ss", "p@ss"])
+    expect(secrets).toEqual(["xoxb-1-secret", "12345678", "p@ss", "p%40ss"])
   })
 
   test("never finds its tokens in a message", () => {

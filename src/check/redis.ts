@@ -2,6 +2,7 @@
  * Whether Redis can be reached, is new enough, and keeps what it is given. It writes nothing there.
  */
 import type { Known } from "../config.ts"
+import { type Address, addressOf, type Host, type Server } from "../store/address.ts"
 import { Connection } from "../store/connection.ts"
 import { type Health, healthOf, isNewEnough } from "../store/health.ts"
 import { metaKey } from "../store/keys.ts"
@@ -14,36 +15,40 @@ const CLOCKS = 60_000
 
 export async function checkRedis(known: Known): Promise<Report> {
   const { redisUrl: url, redis } = known
-  if (url === undefined) return together()
-  const address = new URL(url)
+  const address = url === undefined ? undefined : addressOf(url)
+  if (url === undefined || !address) return together()
   const lacks = redis.insecure === true ? [] : missingOf(address)
   // Whether it was meant to be insecure isn't known when that setting could not be read.
   const open = redis.insecure === false ? checkWire(address, lacks) : together()
   // Not even for a check does a password go where everybody can read it.
   if (lacks.length > 0 && address.password !== "") return open
-  return together(open, await checkServer(url, address, known))
+  return together(open, await checkServer({ ...redis, url, sentinelPassword: known.sentinelPassword }, address, known))
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+const LOOPBACK = /^(localhost|127(\.\d+){3}|::1)$/
+
+const isFar = ({ host }: Host): boolean => !LOOPBACK.test(host)
 
 /** What is missing for others not to get at what is stored there. */
-function missingOf({ protocol, hostname, password }: URL): string[] {
-  if (LOOPBACK.test(hostname)) return []
-  return [...(protocol === "rediss:" ? [] : ["TLS (rediss://)"]), ...(password === "" ? ["a password"] : [])]
+function missingOf({ hosts, tls, password }: Address): string[] {
+  if (!hosts.some(isFar)) return []
+  return [...(tls ? [] : ["TLS (rediss://)"]), ...(password === "" ? ["a password"] : [])]
 }
 
-function checkWire({ hostname }: URL, lacks: readonly string[]): Report {
+function checkWire({ hosts }: Address, lacks: readonly string[]): Report {
   if (lacks.length === 0) return together()
-  const words = `REDIS_URL leads to another machine (${hostname}) without ${lacks.join(" and without ")}`
+  const far = hosts.find(isFar)?.host ?? ""
+  const words = `REDIS_URL leads to another machine (${far}) without ${lacks.join(" and without ")}`
   return fault(
     `${words}: whoever can reach it could read runs and approve them. Add ${lacks.length > 1 ? "both" : "it"}, or, where nobody else can reach it, set redis: { insecure: true }.`,
   )
 }
 
-async function checkServer(url: string, { hostname, port }: URL, known: Known): Promise<Report> {
-  const at = `${hostname}:${port || "6379"}`
+async function checkServer(server: Server, { hosts }: Address, known: Known): Promise<Report> {
+  const usual = server.sentinel === undefined ? 6379 : 26_379
+  const at = hosts.map(({ host, port = usual }) => `${host.includes(":") ? `[${host}]` : host}:${port}`).join(", ")
   const words = { last: "" }
-  const connection = new Connection({ url }, "check", { warn: (_, said) => (words.last = said) })
+  const connection = new Connection(server, "check", { warn: (_, said) => (words.last = said) })
   let ready = false
   try {
     await connection.ready(REACH_WITHIN)
@@ -63,6 +68,9 @@ function refused(at: string, why: string): Report | undefined {
   if (/WRONGPASS|invalid (username-)?password/i.test(why)) {
     return fault(`Redis at ${at} refuses the name or password of REDIS_URL: correct it.`)
   }
+  if (/cluster support disabled/.test(why)) {
+    return fault(`Redis at ${at} is no Redis Cluster: leave out redis.cluster, or let REDIS_URL name nodes of one.`)
+  }
   if (!/NOPERM/.test(why)) return undefined
   return fault(
     `Redis at ${at} forbids what the bot needs (${why}): allow the user of REDIS_URL that, and every command on its keys.`,
@@ -71,6 +79,9 @@ function refused(at: string, why: string): Report | undefined {
 
 /** `status` is the connection's, where nothing has been said of what keeps it. */
 function unanswered(at: string, why: string, ready: boolean, status: string): string {
+  if (/All sentinels are unreachable/.test(why)) {
+    return `No sentinel at ${at} tells where the primary is: see that they run, that REDIS_URL names them and not Redis, and that redis.sentinel is the name in their "sentinel monitor" lines.`
+  }
   if (ready) return `Redis at ${at} doesn't answer as it should (${why}): see how it is (redis-cli ping, its log).`
   if (status === "connect") {
     return `Redis at ${at} takes connections but isn't ready (it is loading its data, or hangs): wait until redis-cli ping says PONG; if it doesn't, restart it.`
@@ -83,16 +94,39 @@ function unanswered(at: string, why: string, ready: boolean, status: string): st
 
 async function look(connection: Connection, { redis, slack }: Known): Promise<Report> {
   const health = await healthOf(connection)
+  const mode = checkMode(health, redis)
+  // Whatever else would be said of it is about something else than what is meant.
+  if (mode.faults.length > 0) return mode
   const { prefix } = redis
   const meta = prefix === undefined ? undefined : metaKey(prefix)
   const fixed = meta === undefined ? null : await connection.surely(() => connection.at(meta).hget(meta, "shards"))
   return together(
+    mode,
     checkVersion(health),
     checkPolicy(health),
     checkKeeping(health),
     checkConfirm(health, redis),
     checkShards(redis, fixed),
     checkClock(health, slack.http),
+  )
+}
+
+function checkMode({ mode, primaries }: Health, { cluster, sentinel, shards = 1 }: Known["redis"]): Report {
+  if (mode === "sentinel") {
+    return fault(
+      "REDIS_URL leads to a sentinel: say which primary it looks after, with redis: { sentinel: mymaster }, or name Redis itself.",
+    )
+  }
+  if (mode === "cluster" && cluster === false) {
+    return fault(
+      sentinel === undefined
+        ? "REDIS_URL leads to a node of a Redis Cluster: set redis: { cluster: true }, and name several of its nodes."
+        : "The sentinels lead to a node of a Redis Cluster: leave out redis.sentinel, set redis: { cluster: true }, and let REDIS_URL name its nodes.",
+    )
+  }
+  if (cluster !== true || primaries <= shards) return together()
+  return warning(
+    `The cluster has ${primaries} primaries, and redis.shards is ${shards}: so many have work at most. It can't be changed once something is stored; several shards for each primary spread it evenly.`,
   )
 }
 

@@ -3,6 +3,7 @@
  * given, and repeats none of their values that may be a secret.
  */
 import { z } from "zod"
+import { addressOf } from "../store/address.ts"
 import { said } from "./forms.ts"
 import { isPrivate } from "./settings.ts"
 
@@ -39,8 +40,12 @@ const environment = z.object({
     .prefault("https://slack.com/api/"),
   REDIS_URL: z
     .string()
-    .refine(isRedisUrl, { error: "must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS" })
+    .refine((url) => addressOf(url) !== undefined, {
+      error:
+        "must be an address such as redis://127.0.0.1:6379, or rediss://… with TLS; for a cluster or sentinels redis://host:port,host:port,…",
+    })
     .prefault("redis://127.0.0.1:6379"),
+  REDIS_SENTINEL_PASSWORD: z.string().optional(),
   COUNTERSIGN_CONFIG: z.string().prefault("./countersign.yaml"),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: said(`one of ${LOG_LEVELS.join(", ")}`) }).prefault("info"),
 })
@@ -58,6 +63,7 @@ export interface KnownEnvironment {
     http: boolean | undefined
   }
   redisUrl: string | undefined
+  sentinelPassword: string | undefined
 }
 
 export interface EnvironmentRead {
@@ -68,6 +74,7 @@ export interface EnvironmentRead {
   values?: {
     slack: { botToken: string; apiUrl: string; transport: Transport }
     redisUrl: string
+    sentinelPassword: string | undefined
     logLevel: LogLevel
     secrets: string[]
   }
@@ -81,7 +88,8 @@ export function readEnvironment(set: NodeJS.ProcessEnv): EnvironmentRead {
   if (own.success && transport.ok) {
     const { SLACK_BOT_TOKEN: botToken, SLACK_API_URL: apiUrl, REDIS_URL: redisUrl, LOG_LEVEL: logLevel } = own.data
     const slack = { botToken, apiUrl, transport: transport.of(own.data) }
-    return { known, faults: [], values: { slack, redisUrl, logLevel, secrets: secretsOf(own.data) } }
+    const sentinelPassword = own.data.REDIS_SENTINEL_PASSWORD
+    return { known, faults: [], values: { slack, redisUrl, sentinelPassword, logLevel, secrets: secretsOf(own.data) } }
   }
   const faults = own.success ? [] : own.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`)
   return { known, faults: transport.ok ? faults : [...faults, transport.fault] }
@@ -99,6 +107,7 @@ function knownOf(set: NodeJS.ProcessEnv): KnownEnvironment {
       http: socket === http ? undefined : http,
     },
     redisUrl: REDIS_URL.safeParse(set["REDIS_URL"]).data,
+    sentinelPassword: set["REDIS_SENTINEL_PASSWORD"],
   }
 }
 
@@ -135,22 +144,11 @@ function transportOf(
   }
 }
 
-function isRedisUrl(address: string): boolean {
-  if (!URL.canParse(address)) return false
-  const { protocol, hostname, pathname } = new URL(address)
-  return /^rediss?:$/.test(protocol) && hostname !== "" && /^(\/\d{0,4})?$/.test(pathname)
-}
-
 function secretsOf(env: Environment): string[] {
-  const { password } = new URL(env.REDIS_URL)
-  const values = [env.SLACK_BOT_TOKEN, env.SLACK_APP_TOKEN, env.SLACK_SIGNING_SECRET, password, decoded(password)]
+  const { password = "" } = addressOf(env.REDIS_URL) ?? {}
+  const { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_SIGNING_SECRET, REDIS_SENTINEL_PASSWORD } = env
+  // As it stands in the url, too: that is how a careless line would show it.
+  const written = /^rediss?:\/\/[^:@]*:(.*)@/.exec(env.REDIS_URL)?.[1]
+  const values = [SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_SIGNING_SECRET, REDIS_SENTINEL_PASSWORD, password, written]
   return [...new Set(values.filter((value) => value !== undefined && value !== ""))] as string[]
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

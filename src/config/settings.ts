@@ -19,7 +19,13 @@ export type Surroundings = {
 }
 
 /** Variables that are the bot's own: a model provider must never be sent one of them. */
-const OWN = new Set(["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET", "REDIS_URL"])
+const OWN = new Set([
+  "SLACK_BOT_TOKEN",
+  "SLACK_APP_TOKEN",
+  "SLACK_SIGNING_SECRET",
+  "REDIS_URL",
+  "REDIS_SENTINEL_PASSWORD",
+])
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 const PEOPLE = "users (U…) and user groups (S…)"
 
@@ -165,8 +171,24 @@ export function settings({ env, folder, secret }: Surroundings) {
         keepEnded: duration.prefault("30d"),
         // A Redis on another machine without TLS or password, in a network that nobody else is in.
         insecure: z.boolean({ error: said("true or false") }).default(false),
+        // What REDIS_URL names, where that is not one server.
+        cluster: z.boolean({ error: said("true or false") }).default(false),
+        sentinel: z
+          .string({ error: said("the name that the sentinels know the primary by, such as mymaster") })
+          .regex(/^[A-Za-z0-9._-]{1,100}$/, {
+            error: said("the name that the sentinels know the primary by, such as mymaster"),
+          })
+          .optional(),
       },
       "{ prefix: countersign }",
+    ).prefault({}),
+    limits: mapping(
+      {
+        process: count("runs", 1, 10_000, 100),
+        requester: count("runs", 1, 100_000, 100),
+        channel: count("runs", 1, 1_000_000, 1_000),
+      },
+      "{ requester: 100 }",
     ).prefault({}),
   }).check(satisfiable)
 }

@@ -173,6 +173,8 @@ export interface Run {
   keep: number
   /** False until the run's root message stands in Slack; the model is not called before. */
   rooted: boolean
+  /** It counts as one of those that its requester and its channel may have at once, until it has ended. */
+  counts?: true | undefined
   turns: number
   usage: Usage
   /** The calls of the turn under way, in call order. Empty: the model is next. */
@@ -339,7 +341,7 @@ export function indexesOf(run: Run): Map<string, number> {
   const { requester, at, asks } = run
   const indexes = new Map([[`requester:${requester.team}:${requester.user}`, at]])
   for (const { by, at: since } of run.lately ?? []) indexes.set(`decided:${by}`, since)
-  if (!run.ended) for (const [name, since] of grantIndexes(run)) indexes.set(name, since)
+  if (!run.ended) for (const [name, since] of [...grantIndexes(run), ...countIndexes(run)]) indexes.set(name, since)
   for (const ask of asks) {
     if (ask.settled || ask.rule.selfApproval === "confirm") continue
     for (const principal of decidersOf(ask)) {
@@ -349,6 +351,15 @@ export function indexesOf(run: Run): Map<string, number> {
   }
   return indexes
 }
+
+/** The lists by whose length is limited how many runs somebody, or a channel, has at once. */
+export const unended = ({ requester, channel }: Pick<Run, "requester" | "channel">) => ({
+  requester: `unended:${requester.team}:${requester.user}`,
+  channel: `unended:${channel}`,
+})
+
+const countIndexes = (run: Run): [string, number][] =>
+  run.counts ? Object.values(unended(run)).map((name) => [name, run.at]) : []
 
 function grantIndexes({ requester, grants = [] }: Run): [string, number][] {
   return grants

@@ -60,6 +60,7 @@ export const wholeRun = (run: Run): Run => ({
   at: run.at,
   keep: run.keep,
   rooted: run.rooted,
+  counts: run.counts,
   turns: run.turns,
   usage: run.usage,
   calls: run.calls,

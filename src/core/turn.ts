@@ -22,6 +22,8 @@ export function begin(
     prompt: string
     keep: number
     rooted: boolean
+    /** Whether it counts against the limits of runs at once. */
+    counts?: true
     via: Via
     /** JSON texts that the transcript begins with; the prompt as a user message is the last of them. */
     transcript: string[]
@@ -41,6 +43,7 @@ export function begin(
     at: now,
     keep: how.keep,
     rooted: how.rooted,
+    counts: how.counts,
     turns: 0,
     usage: { prompt: 0, completion: 0 },
     calls: [],

@@ -25,6 +25,7 @@ export interface AppOptions {
   home: Home
   command: string
   lists: Lists
+  limits: Front["limits"]
   /** ms that an ended run is kept. */
   keepEnded: number
   /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */

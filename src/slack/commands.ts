@@ -15,6 +15,7 @@ import { why } from "./blocks/why.ts"
 import { note, words, type Said } from "./blocks/words.ts"
 import { cancelRun } from "./cancel.ts"
 import { findGrant, findRun } from "./find-run.ts"
+import { refusedAsFull } from "./full.ts"
 import { rightOf, tell, type Front, type Way } from "./front.ts"
 import { revokeGrant } from "./grants.ts"
 import { pauseOrResume } from "./pause.ts"
@@ -75,10 +76,8 @@ async function answerTo(front: Front, command: Command, typed: Typed): Promise<M
       return [await listFor(front, typed.person)]
     case "grants":
       return [await grantsListFor(front, typed.person)]
-    case "start": {
-      const said = await start(front, command.prompt, typed)
-      return said ? [note(words(ofCommand(said)))] : []
-    }
+    case "start":
+      return start(front, command.prompt, typed)
     case "pause":
     case "resume":
       return [note(words(await pauseOrResume(front, command.kind, typed.person)))]
@@ -119,25 +118,35 @@ async function revoked(front: Front, id: string, { person, trigger }: Typed): Pr
 /** ms that a person waits for their run to be stored. */
 const PATIENCE = 15_000
 
-/** Undefined: this very command had started its run before. */
-async function start(
-  front: Front,
-  prompt: string,
-  { person, channel, trigger, way }: Typed,
-): Promise<Said | undefined> {
+async function start(front: Front, prompt: string, typed: Typed): Promise<Message[]> {
   const { store, people, lists, log } = front
+  const { person, channel, trigger } = typed
+  const say = (said: Said): Message[] => [note(words(ofCommand(said)))]
   const { who, right } = await rightOf(people, person, lists.starters, (who) => mayStart(lists, who, channel))
   if (!right.ok) {
     log.info(
       { what: "refused", via: "command", by: who.person, channel, outcome: `start: ${right.why}` },
       "a run was not started",
     )
-    return { about: "start", why: right.why }
+    return say({ about: "start", why: right.why })
   }
   const paused = await store.pause.read()
-  if (paused) return { about: "start in a pause", ...paused }
+  if (paused) return say({ about: "start in a pause", ...paused })
   // From the team that the command names, which a redelivery names again, whatever the directory says by then.
   const id = runIdOf(person.team, trigger, store.shards)
+  const full = await refusedAsFull(front, { id, requester: who.person, channel })
+  if (full) return full
+  const said = await stored(front, prompt, typed, { id, requester: who.person })
+  return said ? say(said) : []
+}
+
+/** Undefined: this very command had started its run before. */
+async function stored(
+  { store, keepEnded, opening }: Front,
+  prompt: string,
+  { trigger, channel, way }: Typed,
+  { id, requester }: { id: string; requester: Person },
+): Promise<Said | undefined> {
   const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")
   const applied = await store.apply(
     id,
@@ -147,13 +156,14 @@ async function start(
         {
           id,
           cause: trigger,
-          requester: who.person,
+          requester,
           channel,
           prompt: whole,
-          keep: front.keepEnded,
+          keep: keepEnded,
           rooted: false,
+          counts: true,
           via: "command",
-          transcript: front.opening(whole),
+          transcript: opening(whole),
           slots: [{ name: "link", data: wordData({ ...way, text: "" }) }],
         },
         now,

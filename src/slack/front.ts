@@ -56,6 +56,8 @@ export interface Front {
   names: Pick<Names, "of">
   /** With its slash. */
   command: string
+  /** How many runs may be at once, those that wait included: of one requester, and in one channel. */
+  limits: { requester: number; channel: number }
   /** ms that an ended run is kept. */
   keepEnded: number
   /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */

@@ -29,6 +29,8 @@ export class Cluster {
   #looking: Promise<void> | undefined
   #lookedAt = Number.NEGATIVE_INFINITY
   #looks = 0
+  /** Why the last node that was asked said nothing. */
+  #trouble = ""
 
   /** `connect` makes a connection that keeps itself up, and begins when it is told to. */
   constructor(seeds: readonly Host[], connect: (host: Host) => Redis) {
@@ -46,6 +48,10 @@ export class Cluster {
   /** A connection to each primary that has slots; empty while none is known. */
   primaries(): Redis[] {
     return [...new Set(this.#ranges.map(({ node }) => node))].flatMap((node) => this.#nodes.get(node) ?? [])
+  }
+
+  get trouble(): string {
+    return this.#trouble
   }
 
   /** All that are held, whatever they are. */
@@ -69,7 +75,9 @@ export class Cluster {
     // Another one first each time: one that is cut off from the others knows nothing new.
     const first = this.#looks++ % Math.max(open.length, 1)
     for (const node of [...open.slice(first), ...open.slice(0, first)]) {
-      const ranges = await rangesFrom(node)
+      const ranges = await rangesFrom(node).catch((error: unknown) => {
+        this.#trouble = error instanceof Error ? error.message : String(error)
+      })
       if (!ranges || ranges.length === 0) continue
       this.#ranges = ranges.map(({ from, to, host }) => ({ from, to, node: this.#nodeOf(host) }))
       this.#letGo()
@@ -98,10 +106,10 @@ export class Cluster {
 
 const nameOf = ({ host, port = 6379 }: Host): string => `${host}:${port}`
 
-/** Undefined when the node doesn't say. */
+/** Undefined when the node says nothing. Rejects when it refuses to. */
 async function rangesFrom(node: Redis): Promise<{ from: number; to: number; host: Host }[] | undefined> {
   const late = delay(LOOK_WITHIN, undefined, { ref: false })
-  const slots = await Promise.race([node.cluster("SLOTS").catch(() => undefined), late])
+  const slots = await Promise.race([node.cluster("SLOTS"), late])
   return (slots as [number, number, [string | null, number]][] | undefined)?.map(([from, to, [host, port]]) => ({
     from,
     to,

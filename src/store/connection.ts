@@ -13,6 +13,7 @@ import { Cluster } from "./cluster.ts"
 const SCRIPTS = {
   commit: 7,
   load: 1,
+  admit: 2,
   claim: 1,
   renew: 2,
   release: 2,
@@ -208,8 +209,10 @@ export class Connection {
       await cluster.look()
       const primaries = cluster.primaries()
       if (primaries.length > 0 && primaries.every(({ status }) => status === "ready")) return
-      if (performance.now() > until)
-        throw new Error(`the ${this.#name} connection to the cluster was not ready in time`)
+      if (performance.now() > until) {
+        const why = cluster.trouble === "" ? "" : `: ${cluster.trouble}`
+        throw new Error(`the ${this.#name} connection to the cluster was not ready in time${why}`)
+      }
       await delay(CLUSTER_AGAIN)
     }
   }

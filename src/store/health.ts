@@ -47,19 +47,25 @@ async function healthAt(connection: Connection, client: Redis): Promise<Health> 
   const fields = new Map(
     info.split("\r\n").map((line) => [line.split(":", 1)[0] ?? "", line.slice(line.indexOf(":") + 1)]),
   )
-  const before = Date.now()
-  const [seconds, micros] = await connection.surely(() => client.time())
-  const ours = (before + Date.now()) / 2
+  const mode = fields.get("redis_mode") ?? ""
   return {
     version: fields.get("redis_version") ?? "",
     policy: fields.get("maxmemory_policy") ?? "",
     aof: fields.get("aof_enabled") === "1",
     replicas: Number(fields.get("connected_slaves") ?? 0),
     role: fields.get("role") ?? "",
-    clockSkewMs: Math.round(Number(seconds) * 1000 + Number(micros) / 1000 - ours),
-    mode: fields.get("redis_mode") ?? "",
+    // A sentinel tells no time.
+    clockSkewMs: mode === "sentinel" ? 0 : await skewAt(connection, client),
+    mode,
     primaries: 1,
   }
+}
+
+async function skewAt(connection: Connection, client: Redis): Promise<number> {
+  const before = Date.now()
+  const [seconds, micros] = await connection.surely(() => client.time())
+  const ours = (before + Date.now()) / 2
+  return Math.round(Number(seconds) * 1000 + Number(micros) / 1000 - ours)
 }
 
 const isOlder = (one: string, other: string): boolean =>

@@ -13,6 +13,7 @@ import { Connection, errorOf, faultOf, type Log, type Script } from "./connectio
 import { fieldOf, unpacked } from "./facts.ts"
 import { mustFit } from "./fit.ts"
 import { healthOf, type Health } from "./health.ts"
+import { admit, type Full, type Limit } from "./limits.ts"
 import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
 import type { Taker } from "./lease.ts"
@@ -170,6 +171,11 @@ export class Store {
     const run = (await this.load(id))?.run
     const fields = Array.from({ length: run?.facts.n ?? 0 }, (_, index) => fieldOf(index + 1))
     return unpacked(id, await this.texts(id, fields))
+  }
+
+  /** Gives a run that is about to begin its place among those that may be at once; else tells which limit is reached. */
+  admit(id: string, limits: readonly Limit[]): Promise<Full | undefined> {
+    return admit(this.#connection, this.#keys, { id, keys: this.#keysOf(id), limits })
   }
 
   /**

@@ -223,6 +223,7 @@ async function startBot(
     command: "/agent",
     lists: LISTS,
     keepEnded: 86_400_000,
+    limits: { requester: 100, channel: 100 },
     opening: (prompt) => [JSON.stringify({ role: "user", content: prompt })],
     store,
     calls,

@@ -131,6 +131,12 @@ export function choices(said: string, runs: readonly Listed[]): Message {
   }
 }
 
+/** Some of those that are under way, where there is no room for another. */
+export function newest(runs: readonly Listed[]): Message {
+  const { shown } = fill(runs.map(entry), 10_000)
+  return { text: "The newest of them", blocks: [rich(section("The newest of them:\n"), ...shown)] }
+}
+
 /** What `show` says of one run. */
 export interface Shown extends Listed {
   /** Links to cards, by their ask. */

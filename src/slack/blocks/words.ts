@@ -25,6 +25,8 @@ export type Said =
   | { about: "pause" | "resume"; outcome: PauseOutcome }
   /** Nothing new starts: who said so, and when. */
   | { about: "start in a pause"; by: string; at: number }
+  /** As many runs as may be at once are not over, of whoever asked or in the channel; `command` has its slash. */
+  | { about: "full"; of: "requester" | "channel"; count: number; command: string }
   | { about: "edit"; outcome: EditOutcome }
   /** Args that the tool can't take, an answer that can't be asked for, a change that can't be made here: why, as a clause. */
   | { about: "unfit args" | "unanswerable" | "uneditable"; why: string }
@@ -81,6 +83,11 @@ const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
   resume: ({ outcome }) => resuming(outcome),
   "start in a pause": ({ by, at }) =>
     `Not started. Countersign is paused${since(by, at)}: nothing new starts until an admin says “resume”.`,
+  full: ({ of, count: runs, command }) => {
+    const whose = of === "requester" ? "you have" : "this channel has"
+    const out = `“${command} list” shows yours, and “${command} cancel <id>” ends what is not needed any more`
+    return `Not started: ${whose} ${count(runs, "run")} that ${runs === 1 ? "is" : "are"} not over, those that wait for somebody included, and no more may be at once. ${out}.`
+  },
   start: ({ why }) => `Not started. ${denied(why, "start runs")}`,
   reveal: ({ why }) => `Not shown. ${denied(why, "see the masked values")}`,
   "sign in": ({ why }) =>
