@@ -89,9 +89,14 @@ export class Bot {
     this.#seat?.leave()
   }
 
-  async close(): Promise<void> {
+  /** Its addresses stay taken while its process lives: it must never come back by one that is somebody else's by then. */
+  close(): void {
     this.kill()
-    await Promise.all(this.#wires.map((wire) => wire.close()))
+    const freed = async (): Promise<void> => {
+      await this.#seat?.gone
+      await Promise.all(this.#wires.map((wire) => wire.close()))
+    }
+    void freed()
   }
 }
 
@@ -229,7 +234,7 @@ export class Cell {
 
   async close(): Promise<void> {
     const { redis, replies } = this.#parts
-    await Promise.all(this.bots.map((bot) => bot.close()))
+    for (const bot of this.bots) bot.close()
     await Promise.all([replies.close(), this.provider.close(), this.slack.close(), this.store.close()])
     redis.disconnect()
   }

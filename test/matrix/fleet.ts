@@ -10,6 +10,8 @@ export interface Seat {
   pid: number
   /** The bot is dead. */
   leave(): void
+  /** Resolves when its process is. */
+  gone: Promise<void>
 }
 
 interface Car {
@@ -17,6 +19,7 @@ interface Car {
   pid: number
   given: number
   taken: number
+  gone: Promise<void>
   pending: Map<number, (report: Report) => void>
 }
 
@@ -55,7 +58,7 @@ export class Fleet {
     car.taken += 1
     for (let attempt = 1; ; attempt++) {
       const { fault } = await this.#ordered(car, order)
-      if (fault === undefined) return { pid: car.pid, leave: () => this.#left(car) }
+      if (fault === undefined) return { pid: car.pid, leave: () => this.#left(car), gone: car.gone }
       // A busy machine answers too late for a start; whoever looks after a bot starts it again.
       if (attempt === STARTS) throw new Error(`a bot did not start: ${fault}`)
     }
@@ -76,7 +79,8 @@ export class Fleet {
     const source = fileURLToPath(new URL("../source.mjs", import.meta.url))
     const program = fileURLToPath(new URL("./bot.process.ts", import.meta.url))
     const child = fork(source, [program], { execArgv: [], env: { PATH: process.env["PATH"] }, stdio: "inherit" })
-    const car: Car = { child, pid: child.pid ?? 0, given: 0, taken: 0, pending: new Map() }
+    const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+    const car: Car = { child, pid: child.pid ?? 0, given: 0, taken: 0, gone, pending: new Map() }
     child.on("message", (report: Report) => car.pending.get(report.id)?.(report))
     child.on("exit", (code, signal) => {
       this.#cars.delete(car)

@@ -214,10 +214,8 @@ class Sockets {
 
   close(): void {
     this.#dead = true
-    for (const { up, down } of this.#open) {
-      up.terminate()
-      down.terminate()
-    }
+    for (const { up } of this.#open) up.terminate()
+    for (const down of this.#server.clients) down.terminate()
     this.#server.close()
   }
 }

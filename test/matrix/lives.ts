@@ -14,6 +14,8 @@ export interface Life {
   doubt?: DoubtAnswer
   /** A border at which the first bot dies in any case: the life that is looked at is that of the next one. */
   after?: string
+  /** Something that takes long: what passes there is held up until the other border has passed. */
+  slow?: { at: string; until: string }
   /** How the run ends, whatever died: undefined when any end may be. */
   ends: "done" | "cancelled"
 }
@@ -77,6 +79,8 @@ export const LIVES: readonly Life[] = [
       { do: "press", who: APP1, action: "approve", tool: "scale" },
       { do: "press", who: APP2, action: "decline", tool: "restart" },
     ],
+    // So long that its holder renews the lease.
+    slow: { at: "tool scale end 1 before", until: "redis renew 1 after" },
     ends: "done",
   },
   {

@@ -3,6 +3,7 @@
  * rest what is left is judged.
  */
 import type { Ask } from "../../src/core/run.ts"
+import type { Message } from "../../src/sandbox/workspace.ts"
 import { nodes, wordsOf } from "../promises/seen.ts"
 import { Numbering, type Border, type Fate } from "./border.ts"
 import { APP1, APP2, AUDIT, Cell, OPS, REQ, type Bot, type CellOptions } from "./cell.ts"
@@ -48,6 +49,11 @@ export async function lived(living: Living): Promise<Lived> {
   let deaths = 0
   let successor: Promise<unknown> = Promise.resolve()
 
+  let pass: () => void = () => undefined
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve
+  })
+
   const died = (bot: Bot): void => {
     bot.kill()
     deaths += 1
@@ -60,6 +66,8 @@ export async function lived(living: Living): Promise<Lived> {
     const label = counting ? numbering.label(border) : undefined
     if (label !== undefined) labels.push(label)
     const given = counting ? fate(label, border, bot) : "pass"
+    if (label !== undefined && label === life.slow?.until) pass()
+    if (label !== undefined && label === life.slow?.at) return passed.then(() => given).then((one) => settled(bot, one))
     return given instanceof Promise ? given.then((one) => settled(bot, one)) : settled(bot, given)
   }
 
@@ -78,11 +86,15 @@ export async function lived(living: Living): Promise<Lived> {
 
   const alive = (): Bot[] => cell.bots.filter((bot) => !bot.isDead && bot.pid > 0)
   const deeds: Deed[] = []
+  const { workspace } = cell.slack
+  let stands: readonly Message[] | undefined
+  workspace.on("change", () => (stands = undefined))
   const place: Place = {
-    workspace: cell.slack.workspace,
+    workspace,
+    messages: () => (stands ??= workspace.messages(OPS)),
     deeds,
     deaths: () => deaths,
-    isHeard: () => alive().length > 0 && cell.slack.workspace.sockets.count > 0,
+    isHeard: () => alive().length > 0 && workspace.sockets.count > 0,
     isAtRest: () => cell.isAtRest(),
   }
   try {
@@ -110,21 +122,21 @@ async function driven(life: Life, place: Place, starting: () => Promise<unknown>
     await doubts.answer()
     if (await doing[0]?.isOver()) doing.shift()
     else await new Promise((resolve) => setTimeout(resolve, 100))
-    const waits = place.workspace.messages(OPS).some(isOpen)
+    const waits = place.messages().some(isOpen)
     if ((doing.length === 0 || isOverAlready(place)) && !waits && (await place.isAtRest())) return []
   }
 }
 
 /** A run that has ended leaves nothing to do, also when it ended otherwise than the steps think. */
-function isOverAlready({ workspace }: Place): boolean {
-  const roots = workspace.messages(OPS).filter(({ thread_ts, ts }) => thread_ts === undefined || thread_ts === ts)
+function isOverAlready({ messages }: Place): boolean {
+  const roots = messages().filter(({ thread_ts, ts }) => thread_ts === undefined || thread_ts === ts)
   const cancel = roots.some(({ blocks }) => nodes(blocks).some(({ action_id }) => action_id === "cancel"))
   return roots.length > 0 && !cancel
 }
 
-function stuckAt(doing: Doing | undefined, { workspace, deeds }: Place): string {
+function stuckAt(doing: Doing | undefined, { messages, deeds }: Place): string {
   const waited = doing ? `“${JSON.stringify(doing.step)}”` : "rest"
-  const stands = workspace.messages(OPS).map(({ text }) => text)
+  const stands = messages().map(({ text }) => text)
   return `rest: waited in vain for ${waited}; done so far ${JSON.stringify(deeds)}; there stands ${JSON.stringify(stands)}`
 }
 

@@ -9,18 +9,9 @@ import { parseArgs } from "node:util"
 import { Redis } from "ioredis"
 import { kindOf, sideOf } from "./border.ts"
 import { Fleet } from "./fleet.ts"
-import { LIVES, lifeOf, type Life } from "./lives.ts"
-import {
-  bordersOf,
-  each,
-  sampled,
-  seeded,
-  tried,
-  type CellOf,
-  type Ground,
-  type Result,
-  type Variant,
-} from "./matrix.ts"
+import { LIVES, lifeOf } from "./lives.ts"
+import { again, bordersOf, each, sampled, seeded, shuffled, tried } from "./matrix.ts"
+import type { CellOf, Ground, Result, Variant } from "./matrix.ts"
 import { readersOf } from "./redis-wire.ts"
 
 const { values } = parseArgs({
@@ -31,6 +22,8 @@ const { values } = parseArgs({
     pair: { type: "boolean" },
     /** Only so many per cent of all, those that the seed picks. */
     share: { type: "string", default: "100" },
+    /** Begins no kill after so long. */
+    minutes: { type: "string", default: "600" },
     /** One of each wire and side, as the test does it. */
     sample: { type: "boolean" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
@@ -70,11 +63,11 @@ await each(found, atOnce, async ({ life, variant }) => {
 const all = [...seen.values()].reduce((sum, count) => sum + count, 0)
 say(`${all} borders in ${lives.length} lives, found in ${elapsed()}; seed ${seed}`)
 
-const picked = cells.filter(() => next(100) < Number(values.share))
-shuffle(picked)
+const picked = shuffled(cells, next).filter(() => next(100) < Number(values.share))
 const results: Result[] = []
 if (!values.list)
   await each(picked, atOnce, async (cell) => {
+    if (performance.now() - began > Number(values.minutes) * 60_000) return
     const result = await tried(ground, cell)
     results.push(result)
     if (result.findings.length > 0) complain(result)
@@ -83,35 +76,23 @@ if (!values.list)
 fleet.close()
 if (results.length > 0) table()
 const unmet = results.filter(({ met }) => !met)
-for (const { life, variant, border } of unmet) say(`not met: ${repeat(life, border, variant)}`)
+for (const one of unmet) say(`not met: ${again(one)}`)
 say(
   `${results.length} kills in ${elapsed()}: ${wrong} with findings, ${unmet.length} whose border did not come up again`,
 )
 if (wrong === 0) rmSync(folder, { recursive: true, force: true })
 process.exit(wrong === 0 && unmet.length <= results.length / 50 ? 0 : 1)
 
-function complain({ life, variant, border, findings, folder: where }: Result): void {
+function complain(result: Result): void {
+  const { life, variant, border, findings, folder: where } = result
   wrong += 1
   say(`\n${life.name}, ${variant}, killed at “${border}”:`)
   for (const one of findings) say(`  - ${one.slice(0, 3000)}`)
-  say(`  again: ${repeat(life, border, variant)}\n  its logs: ${where}`)
-}
-
-function repeat(life: Life, border: string, variant: Variant): string {
-  return `npm run matrix -- --life "${life.name}" --border "${border}" --${variant} --seats 1`
+  say(`  again: ${again(result)}\n  its logs: ${where}`)
 }
 
 function elapsed(): string {
   return `${Math.round((performance.now() - began) / 1000)} s`
-}
-
-function shuffle<T>(list: T[]): void {
-  for (let i = list.length - 1; i > 0; i--) {
-    const j = next(i + 1)
-    const [a, b] = [list[i], list[j]] as [T, T]
-    list[i] = b
-    list[j] = a
-  }
 }
 
 /** A row a life and variant: how often it was killed at each kind of border, before and after, and how that went. */

@@ -114,3 +114,13 @@ export function sampled(borders: readonly string[], next: (n: number) => number)
   }
   return [...groups.values()].flatMap((group) => group[next(group.length)] ?? [])
 }
+
+/** The list in an order that looks random. */
+export function shuffled<T>(list: readonly T[], next: (n: number) => number): T[] {
+  const left = [...list]
+  return list.flatMap(() => left.splice(next(left.length), 1))
+}
+
+/** The command that tries it once more. */
+export const again = ({ life, border, variant }: CellOf): string =>
+  `npm run matrix -- --life "${life.name}" --border "${border}" --${variant} --seats 1`

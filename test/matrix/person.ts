@@ -32,6 +32,8 @@ export interface Deed {
 /** What a step is done in. */
 export interface Place {
   workspace: LiveWorkspace
+  /** What stands where runs live, looked at anew only when something changed. */
+  messages: () => readonly Message[]
   deeds: Deed[]
   /** How many bots have died. */
   deaths: () => number
@@ -69,13 +71,13 @@ export class Doing {
   /** Whether Slack shows that something came of it. */
   #shows(): boolean {
     const { step } = this
-    const { workspace } = this.#place
-    if (step.do === "see") return workspace.messages(OPS).some((message) => buttonOf(message, step.action))
-    if (step.do === "wait") return workspace.messages(OPS).length > 0 && !workspace.messages(OPS).some(isOpen)
+    const messages = this.#place.messages()
+    if (step.do === "see") return messages.some((message) => buttonOf(message, step.action))
+    if (step.do === "wait") return messages.length > 0 && !messages.some(isOpen)
     if (!this.#acted?.done) return false
-    if (step.do === "type") return workspace.messages(OPS).length > 0
+    if (step.do === "type") return messages.length > 0
     const { on } = this.#acted
-    const now = on && workspace.message(on.channel, on.ts)
+    const now = messages.find(({ ts }) => ts === on?.ts)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
   }
 
@@ -93,9 +95,7 @@ export class Doing {
     const { step } = this
     if (step.do !== "press" && step.do !== "fill") return undefined
     const about = step.do === "press" && step.tool !== undefined ? step.tool : ""
-    return this.#place.workspace
-      .messages(OPS)
-      .find((message) => buttonOf(message, step.action) && message.text.includes(about))
+    return this.#place.messages().find((message) => buttonOf(message, step.action) && message.text.includes(about))
   }
 
   async #act(on: Message | undefined): Promise<void> {
@@ -196,7 +196,7 @@ export class Doubts {
 
   async answer(): Promise<void> {
     if (this.#answer === "wait") return
-    const cards = this.#place.workspace.messages(OPS).filter((message) => buttonOf(message, "again"))
+    const cards = this.#place.messages().filter((message) => buttonOf(message, "again"))
     for (const { ts } of cards) {
       const step: Step = { do: "press", who: APP2, action: this.#answer }
       const doing = this.#doing.get(ts) ?? new Doing(step, this.#place)

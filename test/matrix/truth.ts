@@ -46,6 +46,7 @@ const TRUE: [RegExp, (told: Told, match: RegExpExecArray) => boolean][] = [
   [/^Received\. I'll tell you/, () => true],
   [/^Not known yet whether/, () => true],
   [/^Not recorded: nothing/, () => true],
+  [/^Not (recorded|changed|cancelled)\. I can't check your rights now/, () => true],
   [/^Nothing was recorded/, () => true],
   [
     /^Recorded: (approved|answered|declined|failed|run again|was done), /,
