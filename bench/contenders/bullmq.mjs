@@ -75,7 +75,7 @@ export async function open({ url, transcript }) {
         })
         await queue.addBulk(jobs)
       }
-      seen = arrivals(count)
+      seen = arrivals(count, from)
       if (Date.now() >= from) throw new Error("parking took longer than thought: measure again")
     },
     due: ({ ms }) => seen.all(ms),

@@ -31,7 +31,7 @@ export async function open({ url, prefix = "bench" }) {
       let next = 0
       const one = () => bot.parkOnce(transcript, Math.floor(from + every * next++))
       await repeat(one, { atOnce: LANES, ms: Infinity, most: count })
-      seen = arrivals(count)
+      seen = arrivals(count, from)
       if ((await bot.store.now()) >= from) throw new Error("parking took longer than thought: measure again")
     },
     /** What became of them, once all have ended or `ms` are over. */

@@ -9,7 +9,7 @@ export async function open({ url, sizes }) {
   return {
     one: () => loop.one(),
     async parkDue({ count, from, every }) {
-      seen = arrivals(count)
+      seen = arrivals(count, from)
       timer = plainTimer(url, sizes, seen)
       await timer.park(count, (i) => Math.floor(from + every * i))
     },

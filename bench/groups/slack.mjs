@@ -5,11 +5,11 @@ import { median, quantile, sleep } from "../measure.mjs"
 import { presser, SECRET } from "../press.mjs"
 
 const AT_ONCE = 16
-const PRESSES = 160
+const PRESSES = 100
 const ROUNDS = 5
 const PER_SECOND = 200
 const BURST = 200
-const BURSTS = 5
+const BURSTS = 3
 
 /** Presses all at 16 at once; a lane goes on when its run has ended. `shown`: when Slack has all there is to see. */
 async function pressAll({ one, port, ended }, count, before) {
