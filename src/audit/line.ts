@@ -75,6 +75,7 @@ const OF_RUNS: Saying = {
   started: () => "run started",
   shown: () => "run shown",
   finished: (_, outcome) => `run over: ${outcome}`,
+  undelivered: (_, outcome) => `messages not delivered to ${outcome}`,
 }
 
 const OF_CALLS: Saying = {
@@ -82,6 +83,7 @@ const OF_CALLS: Saying = {
   shown: (about) => `card shown:${about}`,
   settled: (about, outcome) => `${outcome === "" ? "settled" : outcome}:${about}`,
   expired: (about) => `expired:${about}`,
+  undelivered: (about, outcome) => `card not delivered to ${outcome}:${about}`,
 }
 
 function argsOf(fact: Fact, { args, masks = [] }: Beside): string[] {

@@ -191,6 +191,21 @@ export function withdrawn(run: Run, askId: string, words: string, now: number): 
   })
 }
 
+/**
+ * Cards of these asks could not be posted to `where`, a place other than the thread; or, without any, what the run's people
+ * should have read last. `words`: why.
+ */
+export function undelivered(
+  run: Run,
+  ids: readonly string[],
+  { where, words }: { where: string; words: string },
+  now: number,
+): Step {
+  const entry = { what: "undelivered", via: "bot", outcome: where, note: words } as const
+  const asks = openAsks(run).filter(({ id }) => ids.includes(id))
+  return step(run, now, ids.length === 0 ? [entry] : asks.map((ask) => about(ask, entry)))
+}
+
 /** The card of an ask was posted: the first time is a fact. */
 export function shown(run: Run, askId: string, now: number): Step | undefined {
   const ask = askOf(run, askId)

@@ -32,6 +32,7 @@ export type What =
   | "granted"
   | "used"
   | "revoked"
+  | "undelivered"
 
 /** What a transition says about itself; the chain adds the rest. */
 export interface Entry {

@@ -133,7 +133,7 @@ class ShardShow {
       if (key !== undefined) await pace.hold(key, ms)
     }
     this.#lookEvery = options.lookEvery
-    this.#desk = { store, client, sight, log, hold }
+    this.#desk = { store, client, sight, names: this.#names, log, hold }
     this.#duty = new Duty({
       lease: (ms) => store.lease(shard, "show", owner, ms),
       length: LEASE,

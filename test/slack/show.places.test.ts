@@ -124,19 +124,85 @@ describe("a card in the rule's channel", () => {
     expect(bot.cards(APPROVALS).map(buttonsOf)).toEqual([[], []])
   })
 
-  test("where nothing can be posted the run goes on in its thread, and says so", async () => {
+  const facts = async (bot: Rig, id: string) =>
+    (await bot.store.facts(id)).map((text) => JSON.parse(text) as { what: string; outcome?: string; note?: string })
+
+  test("where nothing can be posted the run goes on in its thread, which says so; its requester is told, and it is a fact", async () => {
     const bot = await rig()
     const [id, request] = await asked(bot, { cards: NO_BOT })
     expect(bot.cards().map(buttonsOf)).toEqual([["approve", "decline"]])
     const [notice] = bot.messages(OPS, "can't post the card")
     expect(textOf(notice)).toContain("Invite me there")
-    expect(pingsOf(bot, ROBIN).map(({ ts }) => ts)).toEqual([notice?.ts])
+    expect(inDm(bot, ROBIN).map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^In your run “.*”, I can't post the card about restart to the channel .*Invite me there/),
+    ])
+    expect((await facts(bot, id)).filter(({ what }) => what === "undelivered")).toMatchObject([
+      { outcome: NO_BOT, note: "not_in_channel" },
+    ])
     expect(pingsOf(bot, ADA).map(({ ts }) => ts)).toEqual([notice?.ts])
     expect((await bot.run(id)).cancelled).toBeUndefined()
     expect(bot.logged.some((line) => line.startsWith("warn") && line.includes("not_in_channel"))).toBe(true)
     await bot.decide(id, request, true)
     await bot.settled(id)
     expect(bot.cards().map(buttonsOf)).toEqual([[]])
+  })
+})
+
+describe("a place that is closed while a run waits", () => {
+  const close = (bot: Rig, id: string): void => {
+    bot.slack.workspace.channels.set(id, { ...bot.slack.workspace.channel(id), is_archived: true })
+  }
+  const undelivered = async (bot: Rig, id: string) =>
+    (await bot.store.facts(id))
+      .map((text) => JSON.parse(text) as { what: string; outcome?: string })
+      .flatMap(({ what, outcome }) => (what === "undelivered" ? [outcome] : []))
+
+  test("the rule's channel: whoever is reminded is reminded in the thread from then on, and it is told once", async () => {
+    const bot = await rig()
+    const id = await rooted(bot)
+    const rule: Partial<Rule> = { cards: APPROVALS, remind: [MINUTE, 2 * MINUTE] }
+    const [one = ""] = await bot.ask(id, [
+      { args: { n: 1 }, rule },
+      { args: { n: 2 }, rule },
+    ])
+    await bot.settled(id)
+    close(bot, APPROVALS)
+    await pass(bot, id, MINUTE)
+    expect(inDm(bot, ROBIN).map(({ text }) => text)).toEqual([expect.stringContaining("it is archived")])
+    expect(await undelivered(bot, id)).toEqual([APPROVALS, APPROVALS])
+    const before = pingsOf(bot, ADA).length
+    await pass(bot, id, 2 * MINUTE)
+    expect(
+      pingsOf(bot, ADA)
+        .slice(before)
+        .map(({ channel }) => channel),
+    ).toEqual([OPS])
+    expect(inDm(bot, ROBIN)).toHaveLength(1)
+    await bot.decide(id, one, true)
+    await bot.settled(id)
+    expect(bot.cards().map((card) => buttonsOf(card).length)).toEqual([0, 2])
+  })
+
+  test("the channel of an escalation", async () => {
+    const bot = await rig()
+    const escalate = { after: MINUTE, to: [LEADS], channel: LEADS_ROOM }
+    const [id] = await asked(bot, { escalate })
+    close(bot, LEADS_ROOM)
+    await pass(bot, id, MINUTE)
+    expect(inDm(bot, ROBIN).map(({ text }) => text)).toEqual([expect.stringContaining("it is archived")])
+    expect(await undelivered(bot, id)).toEqual([LEADS_ROOM])
+    expect(pingsOf(bot, LENA).map(({ channel }) => channel)).toEqual([OPS])
+    expect(bot.cards().map(buttonsOf)).toEqual([["approve", "decline"]])
+  })
+
+  test("the run's own, after its end: its requester is told, and it is a fact", async () => {
+    const bot = await rig()
+    const id = await rooted(bot)
+    close(bot, OPS)
+    await bot.answer(id, "All is well.")
+    await bot.settled(id)
+    expect(inDm(bot, ROBIN).map(({ text }) => text)).toEqual([expect.stringContaining("did not take the last message")])
+    expect(await undelivered(bot, id)).toEqual([OPS])
   })
 })
 

@@ -51,15 +51,38 @@ describe("a run's messages", () => {
     expect(told(bot)).toEqual([expect.stringContaining("/archives/C0OPS/p")])
   })
 
-  test("the private link goes by the response url while that works, else beside it", async () => {
+  test("the private link goes by the response url while that works, else by direct message", async () => {
     const bot = await rig({ slack: { ackTimeout: 30 } })
     await rooted(bot, { link: await responseUrl(bot) })
     expect(bot.slack.workspace.calls.filter(({ method }) => method === "response_url")).toHaveLength(1)
     expect(bot.slack.workspace.calls.filter(({ method }) => method === "chat.postEphemeral")).toHaveLength(0)
     expect(told(bot)).toHaveLength(1)
-    await rooted(bot, { link: new URL("response/nonsense", bot.slack.url).href })
-    expect(bot.slack.workspace.calls.filter(({ method }) => method === "chat.postEphemeral")).toHaveLength(1)
+    const gone = new URL("response/nonsense", bot.slack.url).href
+    await rooted(bot, { link: gone })
+    expect(bot.slack.workspace.calls.filter(({ method }) => method === "chat.postEphemeral")).toHaveLength(0)
     expect(told(bot)).toHaveLength(2)
+    expect(textOf(told(bot)[1])).toContain("Its thread: ")
+    bot.slack.workspace.messagesEnabled = false
+    await rooted(bot, { link: gone })
+    expect(bot.slack.workspace.calls.filter(({ method }) => method === "chat.postEphemeral")).toHaveLength(1)
+    expect(told(bot)).toHaveLength(3)
+  })
+
+  test("a response url takes five words; what comes after them goes by direct message", async () => {
+    const bot = await rig({ slack: { ackTimeout: 30 } })
+    const id = await rooted(bot)
+    const url = await responseUrl(bot)
+    const words = Array.from({ length: 7 }, (_, n) => ({
+      name: `word:${n}`,
+      data: wordData({ user: ROBIN, channel: OPS, responseUrl: url, text: `Word ${n}.` }),
+    }))
+    await bot.change(id, (run, now) => step(run, now, [], { show: "cards", slots: words }))
+    await bot.settled(id)
+    const dm = [...bot.slack.workspace.channels.values()].find(
+      ({ kind, members }) => kind === "dm" && members.includes(ROBIN),
+    )
+    expect(bot.messages(dm?.id ?? "", "Word ")).toHaveLength(2)
+    for (const { data } of words) expect(told(bot).join()).toContain((JSON.parse(data) as { text: string }).text)
   })
 
   test("those who may decide are pinged by the first card of a turn, and by it alone", async () => {

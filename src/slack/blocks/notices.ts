@@ -171,25 +171,29 @@ const noteOf = (note: string | undefined): Rich[] =>
 
 /** A place where the cards of `asks` should stand and can't; `error` is Slack's word for why. */
 export function unplaced(place: Principal, error: string, asks: readonly Ask[], to: To): Message {
-  const person = /^[UW]/.test(place)
-  const where = person
-    ? `a direct message to ${clip(nameById(place, to.names?.[place]), 200)}`
-    : `the channel ${clip(to.names?.[place] ?? place, 200)}`
-  const remedy = REMEDIES[error] ?? `Slack says: ${clip(oneLine(error), 100)}`
-  const what = asks.length === 1 ? "the card" : "the cards"
+  const said = cantPost(place, asks, to.names)
   return message(
-    `I can't post ${what} about ${toolsOf(asks)} to ${where}.`,
-    section(
-      ...called(to),
-      words(`I can't post ${what} about ${toolsOf(asks)} to ${where}: ${remedy}. What waits can be decided here.`),
-    ),
+    `${said}.`,
+    section(...called(to), words(`${said}: ${remedyOf(error)}. What waits can be decided here.`)),
   )
 }
+
+/** That cards can't be posted to a place, as a sentence without its end. */
+export function cantPost(place: Principal, asks: readonly Ask[], names: Names | undefined): string {
+  const person = /^[UW]/.test(place)
+  const where = person
+    ? `a direct message to ${clip(nameById(place, names?.[place]), 200)}`
+    : `the channel ${clip(names?.[place] ?? place, 200)}`
+  return `I can't post ${asks.length === 1 ? "the card" : "the cards"} about ${toolsOf(asks)} to ${where}`
+}
+
+/** Why, with what mends it, as a clause; `error` is Slack's word. */
+export const remedyOf = (error: string): string => REMEDIES[error] ?? `Slack says: ${clip(oneLine(error), 100)}`
 
 const REMEDIES: Record<string, string> = {
   not_in_channel: "I'm not a member. Invite me there (type /invite and my name)",
   channel_not_found: "I'm not a member, or there is no such channel. Invite me there (type /invite and my name)",
-  is_archived: "it is archived",
+  is_archived: "it is archived. Unarchive it, or put another one into the rule",
   user_not_found: "Slack knows nobody by that id",
   cannot_dm_bot: "that is a bot",
 }

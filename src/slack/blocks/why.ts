@@ -75,7 +75,7 @@ function line(view: Why, fact: Fact): Rich {
 function noted({ what, note }: Fact): Inline {
   if (note === undefined || note.trim() === "") return []
   const said = clip(oneLine(safe(note)), 300)
-  return [what === "expired" || what === "finished" ? `: ${said}` : `, saying “${said}”`]
+  return [["expired", "finished", "undelivered"].includes(what) ? `: ${said}` : `, saying “${said}”`]
 }
 
 const repeated = ({ repeats = 0 }: Fact): Inline => (repeats > 0 ? [`, and ${count(repeats, "more time")}`] : [])
@@ -128,6 +128,7 @@ const OF_RUNS: Words = {
     fact.call === undefined ? [`The run ended (${short(fact.outcome)})`] : [tool, ` ended: ${short(fact.outcome)}`],
   refused: (_, fact) => [`${who(fact)} tried and was refused: ${refusalOf(fact)}`],
   cancelled: (_, fact) => [`${who(fact)} cancelled the run`],
+  undelivered: (_, fact) => [`What came last could not be posted to ${short(fact.outcome)}`],
 }
 
 const OF_ASKS: Words = {
@@ -148,6 +149,7 @@ const OF_ASKS: Words = {
   escalated: (_, fact, tool) => [tool, " was handed on to ", ...mentions((fact.outcome ?? "").split(", "))],
   granted: (_, fact, tool) => [`${who(fact)} let the like of `, tool, ` run unasked, ${short(fact.outcome)}`],
   used: (_, fact, tool) => [tool, ` ran unasked, by the grant of ${who(fact)}`],
+  undelivered: (_, fact, tool) => ["The card for ", tool, ` could not be posted to ${short(fact.outcome)}`],
   revoked: (_, fact, tool) => [`${who(fact)} took back the grant for `, tool],
 }
 

@@ -1,29 +1,30 @@
 /**
- * Makes one missing thing so: the Slack call, then the record of what came of it. Decides what a failure means for the
- * run; knows no order and no pace among acts.
+ * Makes one missing thing so: the Slack call, then the record of what came of it. Tells failures apart; knows no
+ * order and no pace among acts.
  */
 import type { WebClient } from "@slack/web-api"
-import { cancelled, shown, withdrawn } from "../../core/ask.ts"
-import { step, type Run, type Step } from "../../core/run.ts"
+import { shown } from "../../core/ask.ts"
+import type { Run } from "../../core/run.ts"
 import { rooted } from "../../core/turn.ts"
 import type { Store } from "../../store/store.ts"
 import { note } from "../blocks/words.ts"
 import type { Log } from "../client.ts"
-import { wordData, wordOf, type Word } from "../word.ts"
 import type { Act } from "./acts.ts"
 import { doorOf } from "./doors.ts"
+import { change, givenUp } from "./giveup.ts"
 import { limitsOf } from "./limits.ts"
 import type { Sight } from "./look.ts"
-import { readName, THREAD } from "./places.ts"
+import type { Names } from "./names.ts"
 import { slotOf, withCopy, type Copy, type Sent, type Slot, type Slots } from "./record.ts"
 import { permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
-import { linkMessage, undeliverable } from "./words.ts"
+import { linkMessage } from "./words.ts"
 
 /** What delivering works with. */
 export interface Desk {
   store: Store
   client: WebClient
   sight: Sight
+  names: Pick<Names, "of">
   log: Log
   /** Holds this kind of call for `ms`: Slack said 429. */
   hold: (act: Act, ms: number) => Promise<void>
@@ -125,10 +126,10 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
     case "thread":
       return lostThread(seen, slot, act.to.thread, desk)
     case "channel":
-      return giveUp(seen, slot, failure.error, desk)
+      return giveUp(seen, slot, failure.error, desk, "channel")
     case "content":
     case "message":
-      if (slot.sent.small) return giveUp(seen, slot, failure.error, desk, "this message")
+      if (slot.sent.small) return giveUp(seen, slot, failure.error, desk, "content")
       return void (await record(seen, slot, { ...slot.sent, small: true }, store))
   }
 }
@@ -136,14 +137,9 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
 const postponed = ({ now }: Seen, slot: Slot, tried: Sent, why: "unknown" | "bot"): Sent =>
   why === "bot" ? { ...slot.sent, after: now + BOT_WRONG } : { ...tried, after: now + backOff(tried.tries ?? 1) }
 
-/**
- * It will not be posted. Unless it is `this message` alone that Slack refuses, no other of the run will be; but where
- * another place than the thread takes none, the thread goes on, and says so.
- */
-async function giveUp(seen: Seen, slot: Slot, error: string, desk: Desk, what?: "this message"): Promise<void> {
-  if (readName(slot.name).place === THREAD) {
-    await (what === "this message" ? giveUpSlot : giveUpRun)(seen, slot, error, desk)
-  }
+/** It will not be posted. `content`: it is this message alone that Slack refuses. */
+async function giveUp(seen: Seen, slot: Slot, error: string, desk: Desk, what: "channel" | "content"): Promise<void> {
+  await givenUp(seen, slot, { error, what }, desk)
   await record(seen, slot, { ...slot.sent, over: error }, desk.store)
 }
 
@@ -249,49 +245,6 @@ type Mark = Extract<Act, { do: "mark" }>["mark"]
 
 async function mark(id: string, what: Mark, { store }: Desk): Promise<void> {
   await change(store, id, (run, now) => (what === "rooted" ? rooted(run, now) : shown(run, what.shown, now)))
-}
-
-/** Nothing can be posted where the run lives: it must not go on unseen, and its requester is told how to mend it. */
-async function giveUpRun(seen: Seen, slot: Slot, error: string, { store }: Desk): Promise<void> {
-  const { run, slots } = seen
-  const root = slot.name === "root"
-  const link = wordOf(slotOf(slots, "link").data ?? "")
-  const text = undeliverable(run, error, root ? "root" : run.ended ? "end" : "thread")
-  const word: Word = { ...(link ?? { user: run.requester.user, channel: run.channel }), text }
-  const owed = { name: `word:${slot.name}`, data: wordData(word) }
-  await change(store, run.id, (run, now): Step => {
-    if (run.ended || run.cancelled) return step(run, now, [], { slots: [owed], show: "cards" })
-    const words = `Slack takes no messages in its channel (${error})`
-    const given = cancelled(run, { via: "bot", cause: `show:${slot.name}`, words }, now)
-    return { ...given, slots: [...given.slots, owed] }
-  })
-}
-
-/** One message can't be posted whatever its form: an ask is answered no, so that nobody waits for what can't be seen. */
-async function giveUpSlot(seen: Seen, slot: Slot, error: string, desk: Desk): Promise<void> {
-  const { run } = seen
-  if (slot.name === "root") return giveUpRun(seen, slot, error, desk)
-  const { kind, of } = readName(slot.name)
-  // A card says itself that its args can't be read whole, and offers no yes; notices are a courtesy.
-  if (kind !== "card" && kind !== "end") return
-  const ask = kind === "card" ? of : undefined
-  const text = undeliverable(run, error, ask === undefined ? "end" : "card")
-  const word: Word = { user: run.requester.user, channel: run.channel, text }
-  const owed = { name: `word:${slot.name}`, data: wordData(word) }
-  await change(desk.store, run.id, (run, now): Step => {
-    const given = ask === undefined ? undefined : withdrawn(run, ask, `Slack does not take its card (${error})`, now)
-    return given ? { ...given, slots: [...given.slots, owed] } : step(run, now, [], { slots: [owed], show: "cards" })
-  })
-}
-
-/** Throws when it could not be stored: the run stays due, and the next look finds what is missing. */
-async function change(store: Store, id: string, next: (run: Run, now: number) => Step | undefined): Promise<void> {
-  const done = await store.apply(id, (run, now) => {
-    const given = run && next(run, now)
-    return { outcome: undefined, ...(given ? { step: given } : {}) }
-  })
-  if (done.kind === "not known" || done.kind === "not recorded")
-    throw new Error(`the run was not changed: ${done.kind}`)
 }
 
 function complain({ run }: Seen, slot: Slot, failure: Exclude<Failure, { kind: "limited" }>, { log }: Desk): void {

@@ -5,11 +5,13 @@ import type { Slot } from "./record.ts"
 export type Door = "url" | "whisper" | "message"
 
 /** The way that is tried next; undefined when none is left. */
-export function doorOf(word: Word, slot: Slot): Door | undefined {
-  const doors: Door[] = [
-    ...(word.responseUrl === undefined ? [] : ["url" as const]),
-    ...(word.channel === undefined ? [] : ["whisper" as const]),
-    "message",
-  ]
-  return doors[slot.sent.door ?? 0]
+export const doorOf = (word: Word, slot: Slot): Door | undefined => doorsTo(word)[slot.sent.door ?? 0]
+
+/**
+ * A response url is gone after half an hour, and by then the person may be as well: what is shown to one person in a channel
+ * reaches them only while they look.
+ */
+function doorsTo({ responseUrl, channel }: Word): Door[] {
+  if (channel === undefined) return responseUrl === undefined ? ["message"] : ["url", "message"]
+  return responseUrl === undefined ? ["whisper", "message"] : ["url", "message", "whisper"]
 }

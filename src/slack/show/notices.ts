@@ -139,7 +139,8 @@ export function unplacedCards(scene: Scene): Wanted[] {
     const { over = "" } = first ? slotOf(slots, slotAt(place, `card:${first.id}`)).sent : {}
     if (!first) return []
     const people = lost.filter(({ rule }) => rule.notify !== "none").flatMap((ask) => peopleOf(run, ask, place))
-    const pings = [...new Set([run.requester.user, ...people])]
+    // Whoever asked for the run is told in private.
+    const pings = [...new Set(people)]
     const content: Notice["content"] = (to) => unplaced(place, over, lost, { ...to, names: around.names })
     const name = `lost:${turnOf(first)}:${place}`
     return [noticeWanted(scene, { name, lane: "cards", place: THREAD, pings, content })]

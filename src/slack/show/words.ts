@@ -1,7 +1,8 @@
 /** What one person is told about their run's messages. Knows no door by which it reaches them. */
 import { mask } from "../../core/mask.ts"
-import type { Run } from "../../core/run.ts"
+import type { Ask, Run } from "../../core/run.ts"
 import { guarded, type Message } from "../blocks/limits.ts"
+import { cantPost, remedyOf, type Names } from "../blocks/notices.ts"
 import { rich, section, words as rendered } from "../blocks/rich.ts"
 import { clip, escape, oneLine } from "../blocks/text.ts"
 import { note, words } from "../blocks/words.ts"
@@ -34,6 +35,14 @@ export function undeliverable(run: Run, error: string, what: "root" | "thread" |
     case "end":
       return `Slack did not take the last message of your run ${title} (${error}). The run is over.`
   }
+}
+
+/** That cards of their run can't stand where the rule wants them as well, and how to mend it. */
+export function misplaced(
+  run: Run,
+  { place, error, asks, names }: { place: string; error: string; asks: readonly Ask[]; names: Names },
+): string {
+  return `In your run ${titleOf(run)}, ${cantPost(place, asks, names)}: ${remedyOf(error)}. What waits can be decided in the run's thread.`
 }
 
 /** Of a message whose run or request Redis lost, when it failed over to a server that had not got it yet. */
