@@ -147,7 +147,13 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     stops.tellers.push(() => show.stop())
     const channel =
       config.audit &&
-      auditChannel({ client: newClient(10_000), pace: new Pace(store), args: undefined, ...config.audit })
+      auditChannel({
+        client: newClient(10_000),
+        pace: new Pace(store),
+        args: undefined,
+        admins: config.admins.filter((id) => /^[UW]/.test(id)),
+        ...config.audit,
+      })
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
     stops.tellers.push(() => audit.stop())
     const pause = new KnownPause()

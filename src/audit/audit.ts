@@ -12,14 +12,15 @@ import type { Outgoing } from "../store/outbox.ts"
 import type { Peek, Store } from "../store/store.ts"
 import { Unreadable } from "../store/unreadable.ts"
 import { fold } from "./journal.ts"
-import { bareLine, checkpointLine, lineOf, plainLine, type Beside } from "./line.ts"
+import { bareLine, checkpointLine, closedLine, lineOf, plainLine, type Beside } from "./line.ts"
 
 /** What came of posting a message of lines. `content`: these very lines are refused, others may not be. */
 export type Posted =
   | { kind: "posted" }
   /** Not now: Slack, or what waits in front of it, takes no more for a while. */
   | { kind: "limited"; retryAfterMs: number }
-  | { kind: "failed"; error: string; content: boolean }
+  /** `closed`: it takes nothing until somebody lets us in again. */
+  | { kind: "failed"; error: string; content: boolean; closed?: boolean }
 
 /** The audit channel: whoever implements it makes a message of the lines, in which nothing is parsed. */
 export interface AuditChannel {
@@ -27,6 +28,8 @@ export interface AuditChannel {
   post(lines: readonly string[]): Promise<Posted>
   /** Whether args and prompts may be read there, masked; asked again and again, since a channel can be opened. */
   showsArgs(): Promise<boolean>
+  /** Tells those who can mend it that the channel is closed, and why. */
+  closed(error: string): Promise<void>
 }
 
 /** Changes of one call's args that are looked through for those of a fact. */
@@ -98,10 +101,14 @@ interface Reached {
   /** Lines at the last checkpoint, and when that was. */
   checkpoint: number
   checkpointAt: number
+  /** Since when the channel has been closed, ms, and why; 0: it is not. */
+  closedAt: number
+  closedWhy: string
 }
 
 interface Batch {
   lines: string[]
+  from: Reached
   /** What the lines tell, by their numbers. */
   told: { number: string; fact: Fact }[]
   reached: Reached
@@ -176,7 +183,15 @@ class ShardAudit {
       { shard: this.#shard, error: posted.error },
       "the audit channel takes no lines; nothing is lost, it is tried again",
     )
+    if (posted.closed && batch.from.closedAt === 0) await this.#closed(batch.from, posted.error)
     return Math.min(1000 * 2 ** Math.min(this.#fails, 6), LONGEST)
+  }
+
+  /** Those who can mend it are told once, whoever posts next; what is noted is told in the channel when it is open again. */
+  async #closed(from: Reached, why: string): Promise<void> {
+    const { owner } = this.#options
+    const noted = fieldsOf({ ...from, closedAt: await this.#store.now(), closedWhy: why })
+    if (await this.#store.outbox.advance(this.#shard, owner, noted)) await this.#channel.closed(why)
   }
 
   /** These very lines are refused. A number is never left out without an error in the log that has its fact. */
@@ -212,7 +227,7 @@ class ShardAudit {
   /** As many lines as fit into one message, and how far they bring us. */
   async #batch(from: Reached, entries: readonly Outgoing[]): Promise<Batch> {
     const showsArgs = await this.#channel.showsArgs().catch(() => false)
-    const batch: Batch = { lines: [], told: [], reached: from }
+    const batch: Batch = { lines: [], told: [], from, reached: from }
     let room = ROOM
     for (const { entry, run, fact: text } of entries) {
       const fact = JSON.parse(text) as Fact
@@ -226,7 +241,15 @@ class ShardAudit {
       batch.reached = { ...batch.reached, cursor: entry, lines, root: fold(batch.reached.root, fact) }
     }
     // A line that may be refused goes alone, so that it is clear which one was.
-    return this.#caution === "none" ? this.#withCheckpoint(batch) : batch
+    return this.#caution === "none" ? this.#withCheckpoint(this.#withGap(batch)) : batch
+  }
+
+  /** What the channel did not take while it was closed comes after the word that it was. */
+  #withGap(batch: Batch): Batch {
+    const { closedAt, closedWhy } = batch.from
+    if (closedAt === 0) return batch
+    const lines = [closedLine(this.#shard, closedAt, closedWhy), ...batch.lines]
+    return { ...batch, lines, reached: { ...batch.reached, closedAt: 0, closedWhy: "" } }
   }
 
   async #line(number: string, fact: Fact, beside: () => Promise<Beside>): Promise<string> {
@@ -234,13 +257,14 @@ class ShardAudit {
     return this.#caution === "bare" ? bareLine(number, fact) : lineOf(number, fact, await beside())
   }
 
-  async #withCheckpoint({ lines, told, reached }: Batch): Promise<Batch> {
+  async #withCheckpoint(batch: Batch): Promise<Batch> {
+    const { lines, reached } = batch
     const now = await this.#store.now()
-    if (reached.checkpointAt === 0) return { lines, told, reached: { ...reached, checkpointAt: now } }
+    if (reached.checkpointAt === 0) return { ...batch, reached: { ...reached, checkpointAt: now } }
     const many = reached.lines - reached.checkpoint >= (this.#options.checkpointEvery ?? CHECKPOINT_EVERY)
-    if (!many && now - reached.checkpointAt < CHECKPOINT_AFTER) return { lines, told, reached }
+    if (!many && now - reached.checkpointAt < CHECKPOINT_AFTER) return batch
     return {
-      told,
+      ...batch,
       lines: [...lines, checkpointLine(this.#shard, reached.lines, reached.root)],
       reached: { ...reached, checkpoint: reached.lines, checkpointAt: now },
     }
@@ -293,13 +317,25 @@ function reachedOf(fields: Record<string, string>): Reached {
     root: fields["root"] ?? "",
     checkpoint: number("checkpoint"),
     checkpointAt: number("checkpointAt"),
+    closedAt: number("closedAt"),
+    closedWhy: fields["closedWhy"] ?? "",
   }
 }
 
-const fieldsOf = ({ cursor, lines, root, checkpoint, checkpointAt }: Reached): Record<string, string> => ({
+const fieldsOf = ({
+  cursor,
+  lines,
+  root,
+  checkpoint,
+  checkpointAt,
+  closedAt,
+  closedWhy,
+}: Reached): Record<string, string> => ({
   cursor,
   lines: String(lines),
   root,
   checkpoint: String(checkpoint),
   checkpointAt: String(checkpointAt),
+  closedAt: String(closedAt),
+  closedWhy,
 })

@@ -51,6 +51,10 @@ export const plainLine = (number: string): string => `#${number} · (this line c
 export const checkpointLine = (shard: number, lines: number, root: string): string =>
   `checkpoint · shard ${shard} · ${lines} lines · root ${root}`
 
+/** That the channel took no lines for a while; `why` is Slack's word. */
+export const closedLine = (shard: number, since: number, why: string): string =>
+  `gap · shard ${shard} · nothing could be posted here since ${utcSeconds(since)} (${word(why)}); what waited follows, none is missing`
+
 /** `2026-11-29 12:30:05 UTC` */
 const utcSeconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`
 

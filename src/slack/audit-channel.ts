@@ -6,9 +6,11 @@ import type { WebClient } from "@slack/web-api"
 import { fits, type Message } from "./blocks/limits.ts"
 import { bold, rich, section, type Rich } from "./blocks/rich.ts"
 import { clip, escape, oneLine } from "./blocks/text.ts"
+import { note } from "./blocks/words.ts"
 import { limitsOfPost } from "./show/limits.ts"
 import type { Pace } from "./show/pace.ts"
 import { post } from "./show/send.ts"
+import { auditClosed } from "./show/words.ts"
 
 /** How long it is believed that the channel is private, ms. */
 const BELIEVE = 60_000
@@ -20,13 +22,15 @@ export interface AuditChannelOptions {
   pace: Pick<Pace, "take" | "hold">
   /** As configured; undefined: masked where the channel is private and unshared, else digest. */
   args: "masked" | "digest" | undefined
+  /** Who is told, in private, that nothing can be posted there; ids of people. */
+  admins: readonly string[]
 }
 
 type Posting =
   | { kind: "posted" }
   | { kind: "limited"; retryAfterMs: number }
   /** `content`: these very lines are refused, others may not be. */
-  | { kind: "failed"; error: string; content: boolean }
+  | { kind: "failed"; error: string; content: boolean; closed?: boolean }
 
 /** A message of lines, each on one of its own, whole; the first is the fallback text. */
 export const auditMessage = (lines: readonly string[]): Message => ({
@@ -44,9 +48,10 @@ function legible(line: string): Rich {
   return section(`${number}${SEPARATOR}${at}${SEPARATOR}`, bold(what), `${tail}\n`)
 }
 
-export function auditChannel({ client, channel, args, pace }: AuditChannelOptions): {
+export function auditChannel({ client, channel, args, pace, admins }: AuditChannelOptions): {
   post(lines: readonly string[]): Promise<Posting>
   showsArgs(): Promise<boolean>
+  closed(error: string): Promise<void>
 } {
   const limits = limitsOfPost(channel)
   let believed = { at: -Infinity, value: false }
@@ -63,7 +68,11 @@ export function auditChannel({ client, channel, args, pace }: AuditChannelOption
         await pace.hold(limits.at(-1) ?? "", sent.retryAfter)
         return { kind: "limited", retryAfterMs: sent.retryAfter }
       }
-      return { kind: "failed", error: sent.error, content: sent.kind === "content" }
+      return { kind: "failed", error: sent.error, content: sent.kind === "content", closed: sent.kind === "channel" }
+    },
+    async closed(error) {
+      // Whom it doesn't reach can read it in the log.
+      for (const user of admins) await post(client, { channel: user }, note(auditClosed(channel, error)))
     },
     async showsArgs() {
       if (args === "digest") return false

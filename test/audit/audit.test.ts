@@ -56,7 +56,7 @@ async function rig(): Promise<Rig> {
     out: { write: (line) => void logged.push(line) },
   })
   const pace = new Pace(store, { "chat.postMessage": { every: 5, burst: 4 } })
-  const channel = auditChannel({ client, channel: AUDIT, pace, args: "masked" })
+  const channel = auditChannel({ client, channel: AUDIT, pace, args: "masked", admins: [GRACE] })
   const pulse = setInterval(() => {
     store.peek().then(
       (peeked) => audits.forEach((audit) => audit.tick(peeked)),
@@ -395,7 +395,12 @@ describe("an audit that is interrupted", () => {
 
   test("a channel that takes nothing holds the lines until it does", async () => {
     const bot = await rig()
-    const refuse = bot.slack.workspace.misbehave({ method: "chat.postMessage", do: "error", error: "is_archived" })
+    const refuse = bot.slack.workspace.misbehave({
+      method: "chat.postMessage",
+      channel: AUDIT,
+      do: "error",
+      error: "is_archived",
+    })
     await bot.begin()
     bot.start()
     await expect.poll(() => refuse.hits).toBe(1)
@@ -404,6 +409,34 @@ describe("an audit that is interrupted", () => {
     refuse.remove()
     await bot.drained()
     expect(numbers(bot.lines())).toEqual([1, 2])
+  })
+
+  test("a channel that was closed: those who can mend it are told once, and the channel when it is open again", async () => {
+    const bot = await rig()
+    const { workspace } = bot.slack
+    const toGrace = () => {
+      const dm = [...workspace.channels.values()].find(({ kind, members }) => kind === "dm" && members.includes(GRACE))
+      return workspace.messages(dm?.id ?? "").map(({ text }) => text)
+    }
+    const setArchived = (is_archived: boolean) =>
+      workspace.channels.set(AUDIT, { ...workspace.channel(AUDIT), is_archived })
+    setArchived(true)
+    await bot.begin()
+    const first = bot.start()
+    await expect.poll(() => errors(bot.logged).length, { timeout: 10_000 }).toBe(2)
+    await first.stop()
+    bot.start()
+    await expect.poll(() => errors(bot.logged).length, { timeout: 10_000 }).toBe(3)
+    expect(toGrace()).toEqual([
+      expect.stringMatching(/audit channel C0AUDIT: it is archived\. Unarchive it.*No line is lost/),
+    ])
+    setArchived(false)
+    await bot.drained()
+    expect(bot.lines()[0]).toMatch(/^gap · shard 0 · nothing could be posted here since .* UTC \(is_archived\); /)
+    expect(numbers(bot.lines())).toEqual([1, 2])
+    await bot.begin()
+    await bot.drained()
+    expect(bot.lines().filter((line) => line.startsWith("gap"))).toHaveLength(1)
   })
 
   test("a line that Slack refuses goes as a bare one, the others as they are", async () => {

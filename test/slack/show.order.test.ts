@@ -14,7 +14,7 @@ function auditing(bot: Rig, channel: string, rates: Record<string, Rate>): void 
   const client = slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, timeout: 2000 })
   const pace = new Pace(store, rates)
   const log = createLog({ level: "silent", secrets: [], mask: (text) => text, out: { write() {} } })
-  const to = auditChannel({ client, channel, pace, args: "digest" })
+  const to = auditChannel({ client, channel, pace, args: "digest", admins: [] })
   const audit = startAudit({ store, owner: randomUUID(), log, channel: to, every: 20 })
   const pulse = setInterval(() => audit.tick({ outbox: 1 }), 25)
   onTestFinished(async () => {

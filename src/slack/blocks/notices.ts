@@ -187,13 +187,14 @@ export function cantPost(place: Principal, asks: readonly Ask[], names: Names | 
   return `I can't post ${asks.length === 1 ? "the card" : "the cards"} about ${toolsOf(asks)} to ${where}`
 }
 
-/** Why, with what mends it, as a clause; `error` is Slack's word. */
-export const remedyOf = (error: string): string => REMEDIES[error] ?? `Slack says: ${clip(oneLine(error), 100)}`
+/** Why, with what mends it, as a clause; `error` is Slack's word, `where` what names the place. */
+export const remedyOf = (error: string, where = "the rule"): string =>
+  (REMEDIES[error] ?? `Slack says: ${clip(oneLine(error), 100)}`).replace("WHERE", where)
 
 const REMEDIES: Record<string, string> = {
   not_in_channel: "I'm not a member. Invite me there (type /invite and my name)",
   channel_not_found: "I'm not a member, or there is no such channel. Invite me there (type /invite and my name)",
-  is_archived: "it is archived. Unarchive it, or put another one into the rule",
+  is_archived: "it is archived. Unarchive it, or put another one into WHERE",
   user_not_found: "Slack knows nobody by that id",
   cannot_dm_bot: "that is a bot",
 }

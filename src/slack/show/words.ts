@@ -45,6 +45,10 @@ export function misplaced(
   return `In your run ${titleOf(run)}, ${cantPost(place, asks, names)}: ${remedyOf(error)}. What waits can be decided in the run's thread.`
 }
 
+/** That the audit channel takes nothing, for those who can mend it. */
+export const auditClosed = (channel: string, error: string): string =>
+  `I can't post to the audit channel ${channel}: ${remedyOf(error, "the configuration")}. No line is lost: they wait, and are posted when I can write there again.`
+
 /** Of a message whose run or request Redis lost, when it failed over to a server that had not got it yet. */
 export const LOST: Message = note(
   "This is lost: Redis failed over to a server that had not got it. Nothing can be decided here any more. If the run goes on, it asks again; if it does not, please start it again.",
