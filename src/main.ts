@@ -17,6 +17,11 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
                                 --live: have Slack validate one message of every kind
   countersign policy test --tool NAME [--args JSON] [--user U…]
                                 say which rule a call falls under and why, who decides, and what that person may do
+  countersign audit verify [--run ID] [--count N --root HEX [--shard N]]
+                                look whether the facts in Redis are unbroken chains, and whether the latest checkpoint
+                                in the audit channel is the one that Redis holds
+  countersign audit export [--run ID] [--since 24h | 2026-01-31]
+                                print the facts in Redis as JSON lines, secrets masked
   countersign pause | resume    nothing starts and no call begins, on all processes, until it is resumed
   countersign sandbox [--port N]
                                 try it on this machine, without Slack, model key or Redis (N: the page's port, 3333)
@@ -26,18 +31,22 @@ Ends with 0; with 2 when something is to be mended first; with 1 when Redis or S
 `
 
 /** What each command takes. */
-const COMMANDS: Record<string, Command> = {
+const COMMANDS: Record<string, Command | { next: Record<string, Command> }> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
-  policy: { next: "test", run: policyTest, takes: ["tool", "args", "user"] },
+  policy: { next: { test: { run: policyTest, takes: ["tool", "args", "user"] } } },
+  audit: {
+    next: {
+      verify: { run: auditVerify, takes: ["run", "count", "root", "shard"] },
+      export: { run: auditExport, takes: ["run", "since"] },
+    },
+  },
   pause: { run: () => pauseAll(true), takes: [] },
   resume: { run: () => pauseAll(false), takes: [] },
   sandbox: { run: sandbox, takes: ["port"] },
 }
 
 interface Command {
-  /** The word that must follow. */
-  next?: string
   run: (given: Given) => Promise<void>
   takes: readonly (keyof Given)[]
 }
@@ -48,6 +57,11 @@ interface Given {
   tool?: string
   args?: string
   user?: string
+  run?: string
+  since?: string
+  count?: string
+  root?: string
+  shard?: string
 }
 
 /** ms that a stopping bot may spend on what is under way. */
@@ -58,10 +72,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const complain = (text: string): void => void process.stderr.write(`${text}\n`)
 
 /** Something typed that can't be meant; it ends with 2. */
-function misused(words: string): void {
-  complain(`${words}\n\n${USAGE}`)
-  process.exitCode = 2
-}
+const misused = (words: string): void => deny(`${words}\n\n${USAGE}`)
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 const listed = (words: readonly string[]): string => words.map((one) => `\n  - ${one}`).join("")
@@ -131,7 +142,25 @@ async function policyTest({ tool, args = "{}", user }: Given): Promise<void> {
   const [{ readConfig }, { testPolicy }] = await Promise.all([import("./config.ts"), import("./check/policy-test.ts")])
   const told = await testPolicy(readConfig(process.env), { tool, args, user })
   if (told.ok) return say(told.lines.join("\n"))
-  complain(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
+  deny(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
+}
+
+async function auditVerify(given: Given): Promise<void> {
+  const [{ readConfig }, { auditVerify }] = await Promise.all([import("./config.ts"), import("./check/audit.ts")])
+  const { lines, faults } = await auditVerify(readConfig(process.env), given)
+  if (lines.length > 0) say(lines.join("\n"))
+  if (faults.length > 0) deny(`Not verified: ${counted(faults.length, "fault")}.${listed(faults)}`)
+}
+
+async function auditExport(given: Given): Promise<void> {
+  const [{ readConfig }, { auditExport }] = await Promise.all([import("./config.ts"), import("./check/audit.ts")])
+  const faults = await auditExport(readConfig(process.env), given, (one) => say(JSON.stringify(one)))
+  if (faults.length > 0) deny(`Not exported: ${counted(faults.length, "fault")}.${listed(faults)}`)
+}
+
+/** Ends with 2: something is to be mended first. */
+function deny(words: string): void {
+  complain(words)
   process.exitCode = 2
 }
 
@@ -139,9 +168,7 @@ async function pauseAll(pausing: boolean): Promise<void> {
   const [{ readConfig }, { Store }] = await Promise.all([import("./config.ts"), import("./store/store.ts")])
   const reading = readConfig(process.env)
   if (!reading.ok) {
-    complain(`That can't be done: ${counted(reading.faults.length, "fault")}.${listed(reading.faults)}`)
-    process.exitCode = 2
-    return
+    return deny(`That can't be done: ${counted(reading.faults.length, "fault")}.${listed(reading.faults)}`)
   }
   const store = await Store.open({ ...reading.config.redis, confirm: 0, outbox: false })
   try {
@@ -191,6 +218,11 @@ async function main(): Promise<void> {
       tool: { type: "string" },
       args: { type: "string" },
       user: { type: "string" },
+      run: { type: "string" },
+      since: { type: "string" },
+      count: { type: "string" },
+      root: { type: "string" },
+      shard: { type: "string" },
     },
   })
   const { help, version, ...given } = values
@@ -199,18 +231,19 @@ async function main(): Promise<void> {
   if (version) return say(ownVersion())
   const command = Object.entries(COMMANDS).find(([known]) => known === name)?.[1]
   if (command === undefined) return misused(name === undefined ? "What shall it do?" : `There is no command "${name}".`)
-  const wrong = mistakeIn(name ?? "", command, Object.keys(given), words)
-  if (wrong !== undefined) return misused(wrong)
-  await command.run(given)
+  if (!("next" in command)) return obey(name ?? "", command, given, words)
+  const next = Object.entries(command.next).find(([known]) => known === words[0])?.[1]
+  if (next !== undefined) return obey(`${name} ${words[0]}`, next, given, words.slice(1))
+  const known = Object.keys(command.next)
+  const both = known.map((word) => `"${word}"`).join(" or ")
+  misused(`${name} goes on with ${both}: ${name} ${known[0]}.`)
 }
 
-/** What of what was typed behind the command it doesn't take. */
-function mistakeIn(name: string, { next, takes }: Command, options: string[], words: string[]): string | undefined {
-  const foreign = options.find((option) => !takes.some((taken) => taken === option))
-  if (foreign !== undefined) return `${name} takes no --${foreign}.`
-  if (next !== undefined && words[0] !== next) return `${name} goes on with "${next}": ${name} ${next}.`
-  const more = words.slice(next === undefined ? 0 : 1)
-  return more.length > 0 ? `${name} takes no "${more.join(" ")}".` : undefined
+async function obey(name: string, command: Command, given: Given, more: readonly string[]): Promise<void> {
+  const foreign = Object.keys(given).find((option) => !command.takes.some((taken) => taken === option))
+  if (foreign !== undefined) return misused(`${name} takes no --${foreign}.`)
+  if (more.length > 0) return misused(`${name} takes no "${more.join(" ")}".`)
+  await command.run(given)
 }
 
 function ownVersion(): string {

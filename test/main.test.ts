@@ -72,7 +72,9 @@ describe("what is typed", () => {
     [["check", "all"], 2, { err: /^check takes no "all"\.\n/ }],
     [["policy"], 2, { err: /^policy goes on with "test": policy test\.\n/ }],
     [["policy", "test"], 2, { err: /^policy test needs --tool, the name of a tool\.\n/ }],
-    [["policy", "test", "all"], 2, { err: /^policy takes no "all"\.\n/ }],
+    [["audit"], 2, { err: /^audit goes on with "verify" or "export": audit verify\.\n/ }],
+    [["audit", "verify", "--since", "1d"], 2, { err: /^audit verify takes no --since\.\n/ }],
+    [["policy", "test", "all"], 2, { err: /^policy test takes no "all"\.\n/ }],
   ])("%j ends with %i", async (args, code, { out, err }) => {
     expect(await run(args)).toEqual({
       code,
@@ -93,6 +95,27 @@ describe("policy test", () => {
     const wrong = await run(["policy", "test", "--tool", "scale", ...args], env)
     expect(wrong).toMatchObject({ code: 2, out: "" })
     expect(wrong.err).toMatch(/^That can't be told: 1 fault\.\n {2}- --tool: no tool's name is scale;/)
+  })
+})
+
+describe("audit", () => {
+  test("verifies and exports what Redis holds: 0 when it is whole, 2 when it is not, 1 when Redis does not answer", async () => {
+    const { env } = await setUp({ redis: { prefix: freshPrefix() } })
+    const whole = await run(["audit", "verify"], env)
+    expect(whole).toMatchObject({ code: 0, err: "" })
+    expect(whole.out).toMatch(
+      /^0 runs of 0 verified, with 0 facts: each chain is unbroken\.\nShard 0: no line was posted/,
+    )
+    const root = "a".repeat(64)
+    const broken = await run(["audit", "verify", "--count", "3", "--root", root], env)
+    expect(broken).toMatchObject({ code: 2 })
+    expect(broken.err).toMatch(/^Not verified: 1 fault\.\n {2}- Shard 0: the channel had 3 lines, Redis knows of 0:/)
+    expect(await run(["audit", "export", "--since", "1d"], env)).toEqual({ code: 0, out: "", err: "" })
+    const odd = await run(["audit", "export", "--since", "yesterday"], env)
+    expect(odd).toMatchObject({ code: 2, out: "" })
+    expect(odd.err).toContain("--since takes a time, such as 2026-01-31")
+    const away = await run(["audit", "verify"], { ...env, REDIS_URL: "redis://127.0.0.1:1" })
+    expect(away).toMatchObject({ code: 1, out: "" })
   })
 })
 

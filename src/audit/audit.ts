@@ -3,14 +3,12 @@
  * goes on where it, or another process, stopped. It knows no Slack: how lines are posted is given.
  */
 import type { Fact } from "../core/fact.ts"
-import { sha256 } from "../core/digest.ts"
-import { argsField, NewerFormat } from "../core/run.ts"
 import type { Step } from "../core/run.ts"
 import type { Log } from "../log.ts"
 import { Duty } from "../store/duty.ts"
 import type { Outgoing } from "../store/outbox.ts"
 import type { Peek, Store } from "../store/store.ts"
-import { Unreadable } from "../store/unreadable.ts"
+import { besideOf } from "./beside.ts"
 import { fold } from "./journal.ts"
 import { bareLine, checkpointLine, closedLine, lineOf, plainLine, type Beside } from "./line.ts"
 
@@ -31,9 +29,6 @@ export interface AuditChannel {
   /** Tells those who can mend it that the channel is closed, and why. */
   closed(error: string): Promise<void>
 }
-
-/** Changes of one call's args that are looked through for those of a fact. */
-const MOST_EDITS = 50
 
 export interface AuditOptions {
   store: Store
@@ -93,13 +88,14 @@ const LINES = 20
 const ROOM = 7500
 
 /** How far a shard's audit came; stored as text fields. */
-interface Reached {
+export interface Reached {
   /** The last entry of the outbox that was posted. */
   cursor: string
   lines: number
   root: string
-  /** Lines at the last checkpoint, and when that was. */
+  /** Lines at the last checkpoint, the root by then, and when that was. */
   checkpoint: number
+  checkpointRoot: string
   checkpointAt: number
   /** Since when the channel has been closed, ms, and why; 0: it is not. */
   closedAt: number
@@ -266,42 +262,14 @@ class ShardAudit {
     return {
       ...batch,
       lines: [...lines, checkpointLine(this.#shard, reached.lines, reached.root)],
-      reached: { ...reached, checkpoint: reached.lines, checkpointAt: now },
+      reached: { ...reached, checkpoint: reached.lines, checkpointRoot: reached.root, checkpointAt: now },
     }
   }
 
-  /** Nothing of a run that can't be read, or not by this release: its facts go on, and hold up no others. */
   async #beside(run: string, fact: Fact, showsArgs: boolean): Promise<Beside> {
-    try {
-      return showsArgs ? await this.#textsOf(run, fact) : {}
-    } catch (error) {
-      if (error instanceof NewerFormat || error instanceof Unreadable) return {}
-      throw error
-    }
-  }
-
-  async #textsOf(run: string, fact: Fact): Promise<Beside> {
-    if (fact.args !== undefined && fact.call !== undefined) {
-      const args = await this.#args(run, fact.call, fact.args)
-      return args === undefined ? {} : { args, masks: this.#masksOf(fact) }
-    }
-    if (fact.what !== "started") return {}
-    const [whole] = await this.#store.texts(run, ["prompt"])
-    // What was asked for is the title, where that is all of it.
-    const prompt = whole ?? (await this.#store.load(run))?.run.title
-    return prompt === undefined ? {} : { prompt }
-  }
-
-  #masksOf({ tool = "" }: Fact): readonly string[] {
-    return this.#options.masksOf?.(tool) ?? []
-  }
-
-  /** The args that a fact is about: people may have changed them since, and before. */
-  async #args(run: string, call: string, digest: string): Promise<string | undefined> {
-    const [first] = await this.#store.texts(run, [argsField({ id: call })])
-    if (first === undefined || sha256(first) === digest) return first
-    const edits = Array.from({ length: MOST_EDITS }, (_, index) => argsField({ id: call, edit: index + 1 }))
-    return (await this.#store.texts(run, edits)).find((text) => text !== undefined && sha256(text) === digest)
+    if (!showsArgs) return {}
+    const texts = await besideOf(this.#store, run, fact)
+    return texts.args === undefined ? texts : { ...texts, masks: this.#options.masksOf?.(fact.tool ?? "") ?? [] }
   }
 }
 
@@ -309,13 +277,15 @@ class ShardAudit {
 const cost = (line: string): number =>
   JSON.stringify(line.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")).length + 100
 
-function reachedOf(fields: Record<string, string>): Reached {
+/** How far a shard's audit came, as it was stored. */
+export function reachedOf(fields: Record<string, string>): Reached {
   const number = (name: string): number => Number(fields[name] ?? 0)
   return {
     cursor: fields["cursor"] ?? "",
     lines: number("lines"),
     root: fields["root"] ?? "",
     checkpoint: number("checkpoint"),
+    checkpointRoot: fields["checkpointRoot"] ?? "",
     checkpointAt: number("checkpointAt"),
     closedAt: number("closedAt"),
     closedWhy: fields["closedWhy"] ?? "",
@@ -327,6 +297,7 @@ const fieldsOf = ({
   lines,
   root,
   checkpoint,
+  checkpointRoot,
   checkpointAt,
   closedAt,
   closedWhy,
@@ -335,6 +306,7 @@ const fieldsOf = ({
   lines: String(lines),
   root,
   checkpoint: String(checkpoint),
+  checkpointRoot,
   checkpointAt: String(checkpointAt),
   closedAt: String(closedAt),
   closedWhy,

@@ -178,6 +178,25 @@ export class Store {
     return admit(this.#connection, this.#keys, { id, keys: this.#keysOf(id), limits })
   }
 
+  /** The ids of all runs that a shard holds, in no order: each is on the agenda until it is deleted. */
+  async *runs(shard: number): AsyncGenerator<string, void, undefined> {
+    const agenda = this.#keys[shard]?.agenda ?? ""
+    const seen = new Set<string>()
+    for (let cursor = ""; cursor !== "0";) {
+      const from = cursor || "0"
+      const [next, entries] = await this.#connection.surely(() =>
+        this.#connection.at(agenda).zscan(agenda, from, "COUNT", 500),
+      )
+      // A scan may tell of an entry twice.
+      for (const [index, id] of entries.entries()) {
+        if (index % 2 === 1 || seen.has(id)) continue
+        seen.add(id)
+        yield id
+      }
+      cursor = next
+    }
+  }
+
   /**
    * Asks a transition what becomes of a run and commits that, in one atomic step. The transition may be asked several
    * times: when others commit first, or when a deadline passes meanwhile. It must recognise its own cause in a state, and

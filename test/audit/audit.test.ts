@@ -3,6 +3,7 @@ import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { startAudit, type Audit, type AuditChannel, type AuditOptions, type Posted } from "../../src/audit/audit.ts"
 import { fold, verify } from "../../src/audit/journal.ts"
+import { verifyAudit } from "../../src/audit/verifying.ts"
 import { edit } from "../../src/core/edit.ts"
 import { withAsk, type Ask } from "../../src/core/run.ts"
 import { settle } from "../../src/core/settle.ts"
@@ -323,6 +324,10 @@ describe("the audit channel", () => {
     }
     expect(checked).toBeGreaterThan(0)
     expect(count).toBe(18)
+    const [, lines, last = ""] =
+      / · (\d+) lines · root (\S+)/.exec(bot.lines().findLast((it) => it.startsWith("c")) ?? "") ?? []
+    const checkpoint = { shard: 0, count: Number(lines), root: last }
+    expect((await verifyAudit(bot.store, { checkpoint })).faults).toEqual([])
   })
 })
 

@@ -1,4 +1,5 @@
 /** Runs and steps for the tests of the store: made with the real transitions, from a person and a trigger id. */
+import { sha256 } from "../../src/core/digest.ts"
 import { type Outcome, settle } from "../../src/core/settle.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import { type Run, type Step, step } from "../../src/core/run.ts"
@@ -45,7 +46,7 @@ export const rule = (expiresIn = HOUR, approvers: string[] = ["U_APP1"]): Rule =
 })
 
 export const ARGS = '{"choices":[],"id":15947634569000323,"line":"a\u2028b","nul":"\\u0000"}'
-export const DIGEST = "d".repeat(64)
+export const DIGEST = sha256(ARGS)
 
 /** The model's turn with one call that must be asked about, for `expiresIn` ms. */
 export const asking =
