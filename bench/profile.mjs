@@ -19,6 +19,9 @@ export async function recorded(file, act) {
   return { file, ...summed(profile) }
 }
 
+/** What is nobody's work: waiting, and the profiler's own beginning and end. */
+const NO_WORK = new Set(["(idle)", "dispatch"])
+
 /** Shares of all time, the largest first: self time by function and by file; `busy` is what was not idle. */
 function summed({ nodes, samples, timeDeltas }) {
   const byId = new Map(nodes.map((node) => [node.id, node]))
@@ -30,7 +33,7 @@ function summed({ nodes, samples, timeDeltas }) {
     const { functionName, url, lineNumber } = byId.get(id).callFrame
     const us = timeDeltas[index]
     total += us
-    if (functionName === "(idle)") {
+    if (url === "" && NO_WORK.has(functionName)) {
       idle += us
       continue
     }

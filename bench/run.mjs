@@ -55,7 +55,7 @@ await admin.flushall()
 await admin.quit()
 const minutes = ((performance.now() - began) / 60_000).toFixed(1)
 console.log(`\nNode ${process.version}, Redis ${version}, append-only, everysec; ${minutes} minutes\n`)
-console.log(table.text())
+if (!table.isEmpty) console.log(table.text())
 
 function fail(words) {
   console.error(words)

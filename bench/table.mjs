@@ -52,6 +52,10 @@ export class Table {
     this.#rows.push({ cells: [what, "-", "", why, "", "", ""] })
   }
 
+  get isEmpty() {
+    return this.#rows.length === 0
+  }
+
   text() {
     const all = [HEAD, ...this.#rows.flatMap(({ cells }) => (cells ? [cells] : []))]
     const widths = HEAD.map((_, column) => Math.max(...all.map((cells) => cells[column].length)))
