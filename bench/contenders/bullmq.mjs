@@ -76,7 +76,7 @@ export async function open({ url, transcript }) {
         await queue.addBulk(jobs)
       }
       seen = arrivals(count, from)
-      if (Date.now() >= from) throw new Error("parking took longer than thought: measure again")
+      return Date.now() < from
     },
     due: ({ ms }) => seen.all(ms),
     async close() {

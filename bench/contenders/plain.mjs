@@ -10,8 +10,10 @@ export async function open({ url, sizes }) {
     one: () => loop.one(),
     async parkDue({ count, from, every }) {
       seen = arrivals(count, from)
+      await timer?.close()
       timer = plainTimer(url, sizes, seen)
       await timer.park(count, (i) => Math.floor(from + every * i))
+      return Date.now() < from
     },
     due: ({ ms }) => seen.all(ms),
     async close() {

@@ -14,14 +14,19 @@ const PEERS = [
   { name: "bullmq", words: "BullMQ's delayed jobs", perSecond: 4000 },
 ]
 /** After the last deadline, how long until all must have gone on. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 120_000
 
 async function measured(one, admin, { count, perSecond }) {
-  const [seconds] = await admin.time()
-  // Twice as long as it should take, since other things may be going on here.
-  const from = Number(seconds) * 1000 + (2000 * count) / perSecond + 2000
-  await one.call("parkDue", { count, from, every: WITHIN_MS / count })
-  return one.call("due", { ms: from - Date.now() + WITHIN_MS + PATIENCE_MS })
+  // Parking takes longer while other things go on here; then all over again, with more time for it.
+  for (const slack of [1.4, 4, 12]) {
+    const [seconds] = await admin.time()
+    const from = Number(seconds) * 1000 + (slack * 1000 * count) / perSecond + 2000
+    if (await one.call("parkDue", { count, from, every: WITHIN_MS / count })) {
+      return one.call("due", { ms: from - Date.now() + WITHIN_MS + PATIENCE_MS })
+    }
+    await admin.flushall()
+  }
+  throw new Error(`${count} runs could not be parked in time: measure again when this machine has less to do`)
 }
 
 async function ours(url) {
