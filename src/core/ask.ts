@@ -7,7 +7,7 @@ import { instantOf } from "./instant.ts"
 import { mayCancel, type Denial, type Rule, type Who } from "./policy.ts"
 import { askOf, callOf, merge, openAsks, saidLately, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Call, Run, Settled, Step, Text } from "./run.ts"
-import { wholeAsk } from "./stored.ts"
+import { wholeAsk } from "./shape.ts"
 import type { Answer, Request } from "./suspension.ts"
 
 export interface Tried<O> {

@@ -9,7 +9,7 @@ import { decidingNow, escalatedRule, principalsOf } from "./policy.ts"
 import type { Principal, Rule } from "./policy.ts"
 
 /** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 /** none: nothing changes, may run any number of times · repeatable: may be run again after a crash · once: never again unasked. */
 export type Effects = "none" | "repeatable" | "once"

@@ -1,156 +1,227 @@
 /**
- * A run as it is stored, and its one shape in memory. Knows what may be left out because something else says it; not where it is
- * stored.
+ * A run as it is stored. Knows what may be left out because something else says it; not where it is stored.
+ *
+ * A parked run costs what its state takes, each commit writes it and each click reads it. So it is a list in which what every
+ * run has goes by its place, digests are shortened, nothing is said twice (an ask's tool and args are its call's), and what is
+ * rare, or mostly the same, stands by its name in an object at the end.
  */
 import { lengthened, shortened } from "./digest.ts"
+import type { Person } from "./fact.ts"
+import type { Rule } from "./policy.ts"
 import { FORMAT, NewerFormat } from "./run.ts"
-import type { Ask, Call, Run } from "./run.ts"
+import type { Ask, Call, CallState, Run } from "./run.ts"
+import { wholeAsk, wholeCall, wholeRun } from "./shape.ts"
 
-/**
- * The call with every key, those that are absent too. Here and in `wholeAsk` and `wholeRun`: as long as all have one shape,
- * a copy with a change is as cheap as the change; one that adds or leaves out a key costs fifty times that.
- */
-export const wholeCall = (call: Call): Call => ({
-  id: call.id,
-  ref: call.ref,
-  tool: call.tool,
-  effects: call.effects,
-  destructive: call.destructive,
-  digest: call.digest,
-  edit: call.edit,
-  state: call.state,
-  ask: call.ask,
-  yes: call.yes,
-  grant: call.grant,
-  answered: call.answered,
-  attempt: call.attempt,
-  outcome: call.outcome,
-})
+type StoredPerson = [team: string, user: string, name: string | null, enterprise: string | null]
+type StoredRule = [
+  approvers: Rule["approvers"],
+  selfApproval: Rule["selfApproval"],
+  expiresIn: number,
+  startWithin: number,
+  more?: Partial<Rule>,
+]
+type StoredCall = [
+  id: string,
+  ref: string,
+  tool: string,
+  digest: string,
+  state: CallState,
+  ask: string | null,
+  more?: Partial<Call>,
+]
+type StoredAsk = [id: string, call: string, at: number, rule: StoredRule, more?: Partial<Ask>]
+type StoredRun = [
+  format: number,
+  id: string,
+  cause: string,
+  requester: StoredPerson | string[],
+  channel: string,
+  title: string,
+  at: number,
+  keep: number,
+  rooted: 0 | 1,
+  turns: number,
+  prompt: number,
+  completion: number,
+  calls: StoredCall[],
+  asks: StoredAsk[],
+  facts: number,
+  hash: string,
+  more?: Partial<Run>,
+]
 
-export const wholeAsk = (ask: Ask): Ask => ({
-  id: ask.id,
-  call: ask.call,
-  tool: ask.tool,
-  from: ask.from,
-  kind: ask.kind,
-  version: ask.version,
-  digest: ask.digest,
-  at: ask.at,
-  expiresAt: ask.expiresAt,
-  rule: ask.rule,
-  votes: ask.votes,
-  edit: ask.edit,
-  editors: ask.editors,
-  reminded: ask.reminded,
-  escalated: ask.escalated,
-  shownAt: ask.shownAt,
-  settled: ask.settled,
-  ran: ask.ran,
-  notRun: ask.notRun,
-})
-
-export const wholeRun = (run: Run): Run => ({
-  format: run.format,
-  seal: run.seal,
-  id: run.id,
-  cause: run.cause,
-  requester: run.requester,
-  channel: run.channel,
-  title: run.title,
-  at: run.at,
-  keep: run.keep,
-  rooted: run.rooted,
-  counts: run.counts,
-  turns: run.turns,
-  usage: run.usage,
-  calls: run.calls,
-  asks: run.asks,
-  refusals: run.refusals,
-  grants: run.grants,
-  lately: run.lately,
-  retry: run.retry,
-  cancelled: run.cancelled,
-  ended: run.ended,
-  facts: run.facts,
-})
-
-/**
- * The state as it is stored. For what a parked run costs, nothing is said twice (an ask's tool and args are its call's),
- * nothing that is mostly the same, and digests are shortened. `readRun` takes the whole spelling as well.
- */
+/** The state as it is stored. */
 export function writeRun(run: Run): string {
-  const stored: Written<Run, "seal" | "refusals" | "calls" | "asks"> = {
-    ...run,
-    seal: run.seal === "plain" ? undefined : run.seal,
-    calls: run.calls.map(storedCall),
-    asks: run.asks.map((ask) => storedAsk(ask, theirs(run.calls, ask.call))),
-    refusals: isEmpty(run.refusals) ? undefined : run.refusals,
-    facts: { n: run.facts.n, hash: shortened(run.facts.hash) },
-  }
+  const stored: StoredRun = [
+    run.format,
+    run.id,
+    run.cause,
+    storedPerson(run.requester),
+    run.channel,
+    run.title,
+    run.at,
+    run.keep,
+    run.rooted ? 1 : 0,
+    run.turns,
+    run.usage.prompt,
+    run.usage.completion,
+    run.calls.map(storedCall),
+    run.asks.map((ask) => storedAsk(ask, theirs(run.calls, ask.call))),
+    run.facts.n,
+    shortened(run.facts.hash),
+  ]
+  const { counts, grants, lately, retry, cancelled, ended } = run
+  const refusals = isEmpty(run.refusals) ? undefined : run.refusals
+  const more = { counts, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
+  if (!isEmpty(more)) stored.push(more)
   return JSON.stringify(stored)
 }
 
-/** As it is written: JSON leaves out what is undefined, here also some keys that mostly say the same. */
-type Written<T, K extends keyof T> = Omit<T, K> & { [Key in K]: unknown }
+const storedPerson = ({ team, user, name, enterprise }: Person): StoredPerson | string[] => {
+  if (enterprise !== undefined) return [team, user, name ?? null, enterprise]
+  return name === undefined ? [team, user] : [team, user, name]
+}
 
-const storedCall = (call: Call): Written<Call, "effects"> => ({
-  ...call,
-  effects: call.effects === "once" ? undefined : call.effects,
-  digest: shortened(call.digest),
-})
+function storedCall(call: Call): StoredCall {
+  const { destructive, edit, yes, grant, answered, attempt, outcome } = call
+  const effects = call.effects === "once" ? undefined : call.effects
+  const more = { effects, destructive, edit, yes, grant, answered, attempt, outcome } as Partial<Call>
+  const stored: StoredCall = [call.id, call.ref, call.tool, shortened(call.digest), call.state, call.ask ?? null]
+  if (!isEmpty(more)) stored.push(more)
+  return stored
+}
 
-const storedAsk = (
-  ask: Ask,
-  { tool, digest }: Pick<Ask, "tool" | "digest">,
-): Written<Ask, "tool" | "digest" | "from" | "kind" | "version" | "expiresAt"> => ({
-  ...ask,
-  tool: ask.tool === tool ? undefined : ask.tool,
-  digest: ask.digest === digest ? undefined : shortened(ask.digest),
-  from: ask.from === "guard" ? undefined : ask.from,
-  kind: ask.kind === "approval" ? undefined : ask.kind,
-  version: ask.version === 1 ? undefined : ask.version,
-  expiresAt: ask.expiresAt === ask.at + ask.rule.expiresIn ? undefined : ask.expiresAt,
-})
+function storedAsk(ask: Ask, { tool, digest }: Pick<Ask, "tool" | "digest">): StoredAsk {
+  const { votes, edit, editors, reminded, escalated, shownAt, settled, ran, notRun } = ask
+  const usual = {
+    tool: ask.tool === tool ? undefined : ask.tool,
+    digest: ask.digest === digest ? undefined : shortened(ask.digest),
+    from: ask.from === "guard" ? undefined : ask.from,
+    kind: ask.kind === "approval" ? undefined : ask.kind,
+    version: ask.version === 1 ? undefined : ask.version,
+    expiresAt: ask.expiresAt === ask.at + ask.rule.expiresIn ? undefined : ask.expiresAt,
+    votes,
+    edit,
+    editors,
+    reminded,
+    escalated,
+    shownAt,
+    settled,
+    ran,
+    notRun,
+  } as Partial<Ask>
+  const stored: StoredAsk = [ask.id, ask.call, ask.at, storedRule(ask.rule)]
+  if (!isEmpty(usual)) stored.push(usual)
+  return stored
+}
 
+/** Few rules stand in many asks. */
+const rules = new WeakMap<Rule, StoredRule>()
+
+function storedRule(rule: Rule): StoredRule {
+  const known = rules.get(rule)
+  if (known) return known
+  const { approvers, selfApproval, expiresIn, startWithin, ...more } = rule
+  const stored: StoredRule = [approvers, selfApproval, expiresIn, startWithin]
+  if (!isEmpty(more)) stored.push(more)
+  rules.set(rule, stored)
+  return stored
+}
+
+/** Whether nothing in it is said. */
 function isEmpty(record: object): boolean {
-  for (const _ in record) return false
+  for (const key in record) if (record[key as keyof typeof record] !== undefined) return false
   return true
 }
 
-type StoredRun = Omit<Run, "calls" | "asks"> & { calls: StoredCall[]; asks: StoredAsk[] }
-type StoredCall = Omit<Call, "effects"> & Partial<Call>
-type StoredAsk = Omit<Ask, "tool" | "digest" | "from" | "kind" | "version" | "expiresAt"> & Partial<Ask>
-
-/** Reads a stored state. Throws NewerFormat, or an Error when the text is no run. */
+/**
+ * Reads a stored state; also of the format before, which said everything by its name, as the state in memory does. Throws
+ * NewerFormat, or an Error when the text is no run.
+ */
 export function readRun(text: string): Run {
   const read: unknown = JSON.parse(text)
-  if (typeof read !== "object" || read === null || !("format" in read) || typeof read.format !== "number") {
-    throw new Error("the stored state is no run")
-  }
-  if (read.format > FORMAT) {
-    throw new NewerFormat(`the run has format ${read.format}, this release reads up to ${FORMAT}`)
-  }
-  const stored = read as StoredRun
-  const calls = stored.calls.map(readCall)
-  // What was just parsed is nobody else's.
-  const run = wholeRun(stored as Run)
-  run.seal = "plain"
+  const format: unknown = Array.isArray(read) ? read[0] : (read as { format?: unknown } | null)?.format
+  if (typeof format !== "number") throw new Error("the stored state is no run")
+  if (format > FORMAT) throw new NewerFormat(`the run has format ${format}, this release reads up to ${FORMAT}`)
+  return Array.isArray(read) ? runOf(read as StoredRun) : namedRun(read as Run)
+}
+
+function runOf(stored: StoredRun): Run {
+  const [format, id, cause, requester, channel, title, at, keep, rooted, turns, prompt, completion, ...rest] = stored
+  const [storedCalls, storedAsks, n, hash, more = {}] = rest
+  const calls = storedCalls.map(callOf)
+  const asks = storedAsks.map((ask) => askOf(ask, calls))
+  return wholeRun({
+    format,
+    seal: "plain",
+    id,
+    cause,
+    requester: personOf(requester),
+    channel,
+    title,
+    at,
+    keep,
+    rooted: rooted === 1,
+    counts: more.counts,
+    turns,
+    usage: { prompt, completion },
+    calls,
+    asks,
+    refusals: more.refusals ?? {},
+    grants: more.grants,
+    lately: more.lately,
+    retry: more.retry,
+    cancelled: more.cancelled,
+    ended: more.ended,
+    facts: { n, hash: lengthened(hash) },
+  })
+}
+
+function personOf([team = "", user = "", name, enterprise]: StoredPerson | string[]): Person {
+  if (enterprise === undefined || enterprise === null)
+    return typeof name === "string" ? { team, user, name } : { team, user }
+  return typeof name === "string" ? { team, user, name, enterprise } : { team, user, enterprise }
+}
+
+function callOf([id, ref, tool, digest, state, ask, more = {}]: StoredCall): Call {
+  const { effects = "once", destructive, edit, yes, grant, answered, attempt, outcome } = more
+  const hex = lengthened(digest)
+  const asked = ask ?? undefined
+  const rest = { destructive, edit, yes, grant, answered, attempt, outcome }
+  return wholeCall({ id, ref, tool, effects, digest: hex, state, ask: asked, ...rest })
+}
+
+function askOf([id, call, at, rule, more = {}]: StoredAsk, calls: readonly Call[]): Ask {
+  return named({ ...more, id, call, at, rule: ruleOf(rule) } as Ask, theirs(calls, call))
+}
+
+function ruleOf(stored: StoredRule): Rule {
+  const [approvers, selfApproval, expiresIn, startWithin, more] = stored
+  const rule: Rule = { approvers, selfApproval, expiresIn, startWithin, ...more }
+  rules.set(rule, stored)
+  return rule
+}
+
+/** What was just parsed is nobody else's, so it may be changed. */
+function namedRun(stored: Run): Run {
+  const run = wholeRun(stored)
+  run.format = FORMAT
+  run.seal ??= "plain"
   run.refusals ??= {}
-  run.calls = calls
-  run.asks = stored.asks.map((ask) => readAsk(ask, theirs(calls, ask.call)))
+  run.calls = stored.calls.map((one) => {
+    const call = wholeCall(one)
+    call.effects ??= "once"
+    call.digest = lengthened(call.digest)
+    return call
+  })
+  run.asks = stored.asks.map((ask) => named(ask, theirs(run.calls, ask.call)))
   run.facts.hash = lengthened(run.facts.hash)
   return run
 }
 
-function readCall(stored: StoredCall): Call {
-  const call = wholeCall(stored as Call)
-  call.effects ??= "once"
-  call.digest = lengthened(call.digest)
-  return call
-}
-
-function readAsk(stored: StoredAsk, { tool, digest }: Pick<Ask, "tool" | "digest">): Ask {
-  const ask = wholeAsk(stored as Ask)
+/** An ask with what it leaves out because it is usual, or its call's. */
+function named(stored: Ask, { tool, digest }: Pick<Ask, "tool" | "digest">): Ask {
+  const ask = wholeAsk(stored)
   ask.tool ??= tool
   ask.digest = stored.digest === undefined ? digest : lengthened(stored.digest)
   ask.from ??= "guard"

@@ -9,7 +9,7 @@ import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
 import { argsField, callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
 import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Text, Usage } from "./run.ts"
-import { wholeCall, wholeRun } from "./stored.ts"
+import { wholeCall, wholeRun } from "./shape.ts"
 import type { Request } from "./suspension.ts"
 
 /** A new run, with what was asked for as the first entry of its transcript. */

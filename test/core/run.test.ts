@@ -4,9 +4,10 @@ import { cancel, cancelled, expire, raise, shown } from "../../src/core/ask.ts"
 import { settle } from "../../src/core/settle.ts"
 import type { Attempted } from "../../src/core/settle.ts"
 import { brokenAt } from "../../src/core/fact.ts"
-import { sha256 } from "../../src/core/digest.ts"
-import { indexesOf, needsOf, openAsks, NewerFormat, saidLately, wakeAt } from "../../src/core/run.ts"
-import type { Ask, Run, Step } from "../../src/core/run.ts"
+import { sha256, shortened } from "../../src/core/digest.ts"
+import type { Rule } from "../../src/core/policy.ts"
+import { FORMAT, indexesOf, needsOf, openAsks, NewerFormat, saidLately, wakeAt } from "../../src/core/run.ts"
+import type { Ask, Call, Run, Step } from "../../src/core/run.ts"
 import { readRun, writeRun } from "../../src/core/stored.ts"
 import { doubted } from "../../src/core/doubt.ts"
 import {
@@ -385,7 +386,8 @@ describe("a run", () => {
 
   test("is stored without what its asks and calls both say, and read as it was", () => {
     const { run } = take(newLife(), [{ do: "ask" }, { do: "ask" }], 2000)
-    expect(writeRun(run).match(/"digest"/g)).toHaveLength(2)
+    const [digest = ""] = run.calls.map((call) => call.digest)
+    expect(writeRun(run).split(shortened(digest))).toHaveLength(2)
     expect(readRun(writeRun(run))).toEqual(run)
     const edited = { ...run, asks: run.asks.map((ask) => ({ ...ask, digest: "another" })) }
     expect(readRun(writeRun(edited))).toEqual(edited)
@@ -403,11 +405,145 @@ describe("a run", () => {
     expect(readRun(JSON.stringify(rare))).toEqual(rare)
   })
 
+  test("is stored with all that can be said of it, nothing of it lost", () => {
+    const person = { team: "T1", user: "U1", enterprise: "E1", name: "Ada" }
+    const by = { team: "T1", user: "U2", enterprise: "E2" }
+    const [digest, other] = [sha256("a"), sha256("b")]
+    const rule: Required<Rule> = {
+      name: "approvals[1]",
+      approvers: ["U1", "S1"],
+      also: [["U2"]],
+      selfApproval: "confirm",
+      quorum: 2,
+      expiresIn: 60,
+      startWithin: 70,
+      notify: "dm",
+      cards: "C1",
+      remind: [10, 20],
+      escalate: { after: 30, to: ["U3"], channel: "C2" },
+      reason: { decline: "required" },
+      edit: { by: "approvers", votes: true },
+      grant: { for: 5, same: ["env"] },
+      mask: ["args.token"],
+    }
+    const call: Required<Call> = {
+      id: "1.1",
+      ref: "call_1",
+      tool: "deploy",
+      effects: "repeatable",
+      destructive: true,
+      digest,
+      edit: 1,
+      state: "running",
+      ask: "ask-1",
+      yes: { ask: "ask-1", at: 4, within: 70 },
+      grant: { id: "g0", request: "pnd-1" },
+      answered: "ask-0",
+      attempt: { id: "a1", owner: "w1", at: 5 },
+      outcome: "error",
+    }
+    const ask: Required<Ask> = {
+      id: "ask-1",
+      call: "1.1",
+      tool: "another",
+      from: "doubt",
+      kind: "doubt",
+      version: 2,
+      digest: other,
+      at: 3,
+      expiresAt: 44,
+      rule,
+      votes: [{ by: person, at: 3, cause: "c" }],
+      edit: 1,
+      editors: [by],
+      reminded: 1,
+      escalated: 33,
+      shownAt: 4,
+      settled: { ok: false, reason: "declined", choice: "again", by: person, via: "form", at: 5, cause: "c" },
+      ran: "no",
+      notRun: "cancelled",
+    }
+    const run: Required<Run> = {
+      format: FORMAT,
+      seal: "plain",
+      id: "r00abc",
+      cause: "trigger",
+      requester: person,
+      channel: "C1",
+      title: "deploy",
+      at: 1,
+      keep: 2,
+      rooted: true,
+      counts: true,
+      turns: 1,
+      usage: { prompt: 3, completion: 4 },
+      calls: [call],
+      asks: [ask],
+      refusals: { x: 1 },
+      grants: [
+        {
+          id: "g0",
+          ask: "ask-0",
+          tool: "deploy",
+          mark: "m",
+          rule,
+          escalated: true,
+          by,
+          at: 1,
+          until: 2,
+          revoked: { by, at: 2, cause: "c" },
+        },
+      ],
+      lately: [{ by: "T1:U1", ask: "ask-1", at: 5 }],
+      retry: { count: 1, at: 9, words: "later" },
+      cancelled: { by, via: "command", at: 6, cause: "c" },
+      ended: { how: "cancelled", at: 7, words: "cancelled by Ada" },
+      facts: { n: 3, hash: other },
+    }
+    expect(readRun(writeRun(run))).toEqual(run)
+    for (const requester of [by, { team: "T1", user: "U1" }, { team: "T1", user: "U1", name: "" }]) {
+      expect(readRun(writeRun({ ...run, requester })).requester).toEqual(requester)
+    }
+  })
+
+  test("of the format before is read as it was", () => {
+    const before =
+      '{"format":1,"id":"r00abc","cause":"trigger-1","requester":{"team":"T1","user":"U0REQ","name":"Robin"},"channel":"C0OPS",' +
+      '"title":"restart web","at":1000,"keep":1000,"rooted":true,"turns":1,"usage":{"prompt":10,"completion":5},"calls":[{"id":"1.1",' +
+      '"ref":"call_1","tool":"restart","digest":"ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs","state":"ready","yes":{"ask":"pnd-1",' +
+      '"at":2500,"within":900000}}],"asks":[{"id":"pnd-1","call":"1.1","at":2000,"rule":{"approvers":["U0APP"],"selfApproval":false,' +
+      '"expiresIn":3600000,"startWithin":900000},"settled":{"ok":true,"by":{"team":"T1","user":"U0APP"},"via":"click","at":2500,' +
+      '"cause":"c"}}],"lately":[{"by":"T1:U0APP","ask":"pnd-1","at":2500}],"facts":{"n":3,"hash":"ypeBEsobvcr6wjGzmiPcTaeG7_gUfE5yuYB3ha_uSLs"}}'
+    const digest = sha256("a")
+    const run = readRun(before)
+    expect(run).toMatchObject({ format: FORMAT, rooted: true, facts: { n: 3, hash: digest }, refusals: {} })
+    expect(run.calls).toEqual([
+      expect.objectContaining({
+        tool: "restart",
+        effects: "once",
+        digest,
+        yes: { ask: "pnd-1", at: 2500, within: 900_000 },
+      }),
+    ])
+    expect(run.asks).toEqual([
+      expect.objectContaining({
+        tool: "restart",
+        digest,
+        from: "guard",
+        kind: "approval",
+        version: 1,
+        expiresAt: 3_602_000,
+      }),
+    ])
+    expect(readRun(writeRun(run))).toEqual(run)
+  })
+
   test("of a newer format is handed back by name", () => {
     const { run } = newLife()
     expect(readRun(JSON.stringify(run))).toEqual(run)
-    expect(() => readRun(JSON.stringify({ ...run, format: 2 }))).toThrow(NewerFormat)
-    expect(() => readRun("[]")).toThrow("no run")
+    expect(() => readRun(JSON.stringify({ ...run, format: FORMAT + 1 }))).toThrow(NewerFormat)
+    expect(() => readRun(JSON.stringify([FORMAT + 1, run.id]))).toThrow(NewerFormat)
+    for (const none of ["[]", "{}", "null", "1", '"x"', '["1"]']) expect(() => readRun(none)).toThrow("no run")
   })
 })
 

@@ -117,7 +117,7 @@ describe.concurrent("a bot that is killed", () => {
     expect(stored.calls[0]?.state).toBe("ready")
     await first.kill()
 
-    const starts = between.holdFrom('"state":"running"')
+    const starts = between.holdFrom('"via":"bot","what":"started"')
     const second = await it.process({ REDIS_URL: between.url })
     await starts
     await second.kill()
@@ -166,7 +166,7 @@ describe.concurrent("when Redis' replies are lost", () => {
     const lost = {
       started: '"via":"command","what":"started"',
       settled: '"what":"settled"',
-      running: '"state":"running"',
+      running: '"via":"bot","what":"started"',
       finished: '"outcome":"ok","tool"',
     }
     for (const [name, text] of Object.entries(lost)) {

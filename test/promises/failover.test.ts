@@ -63,7 +63,7 @@ describe.concurrent("a failover that takes back", () => {
     const run = await it.begin("web")
     const card = await it.cardOf(run)
     // Between the yes and the mark.
-    const marking = pair.way.holdFrom('"state":"running"')
+    const marking = pair.way.holdFrom('"via":"bot","what":"started"')
     const click = it.click(APP1, card, "approve")
     await marking
     await pair.fallBehind()

@@ -16,6 +16,11 @@ test("facts come back as they were chained, byte for byte", () => {
   expect(unpacked("r00abc", facts.map(packed))).toEqual(facts.map((fact) => JSON.stringify(fact)))
 })
 
+test("those that were stored by name come back as well", () => {
+  const before = facts.map(({ run: _run, n: _n, prev: _prev, ...fact }) => JSON.stringify(fact))
+  expect(unpacked("r00abc", before)).toEqual(facts.map((fact) => JSON.stringify(fact)))
+})
+
 test.each([
   ["missing", undefined],
   ["no JSON", "{"],
