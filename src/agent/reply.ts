@@ -27,7 +27,7 @@ export interface TurnCall {
 }
 
 export interface Reply {
-  /** Plain JSON: parsed input, provider metadata kept (thinking signatures live there), bytes as base64. */
+  /** As JSON holds it: parsed input, provider metadata kept (thinking signatures live there), bytes as base64. */
   message: AssistantMessage
   text: string
   calls: TurnCall[]
@@ -58,7 +58,7 @@ export function replyOf(generated: Generated, taken: ReadonlySet<string>): Reply
     last.error = "your answer was cut off at its length limit, so this call may be incomplete; it was not executed"
   }
   return {
-    message: JSON.parse(JSON.stringify({ role: "assistant", content: parts })) as AssistantMessage,
+    message: { role: "assistant", content: parts },
     text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
     calls,
     usage: { prompt: usage.inputTokens.total ?? 0, completion: usage.outputTokens.total ?? 0 },
