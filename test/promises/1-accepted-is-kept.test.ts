@@ -167,7 +167,7 @@ describe.concurrent("when Redis' replies are lost", () => {
       started: '"via":"command","what":"started"',
       settled: '"what":"settled"',
       running: '"via":"bot","what":"started"',
-      finished: '"outcome":"ok","tool"',
+      finished: '"outcome":"ok","prev"',
     }
     for (const [name, text] of Object.entries(lost)) {
       const room = it.room(`C0${name.toUpperCase()}`)

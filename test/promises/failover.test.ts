@@ -145,7 +145,7 @@ describe.concurrent("a failover that takes back", () => {
     const { pair, it } = await during(onTestFinished, { scripts, config: { channels: [OPS, "C0WEB", "C0API"] } })
     for (const room of ["C0WEB", "C0API"]) it.room(room)
     await it.bot()
-    const held = pair.way.holdFrom('"state":"asked"')
+    const held = pair.way.holdFrom('"what":"asked"')
     await it.command("web", REQ, "C0WEB")
     await held
     await pair.fallBehind()
