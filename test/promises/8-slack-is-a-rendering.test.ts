@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { WireTurn } from "../fakes/provider.ts"
 import { isLive, read, reads, wordsOf } from "./seen.ts"
+import { AUDIT } from "../../src/sandbox/seed.ts"
 import { APP1, APP2, OPS, OUT, REQ, Team, until, type Message } from "./team.ts"
 
 // Each waits for what it says, on a machine that may be busy with others.
@@ -266,4 +267,27 @@ describe("the final answer", () => {
     await reads(team, "Finished. The agent gave no final text.")
     await reads(team, /Finished, /)
   })
+})
+
+test("a lifecycle with one card costs seven calls at the most that Slack limits, and the audit fewer messages than lines", async () => {
+  team = await Team.start({ turns: [RESTART, DONE] })
+  await team.bot()
+  await team.command("restart web")
+  await team.click(APP1, await team.card(), "approve")
+  const run = await team.ended()
+  await reads(team, /Finished, /)
+  await until(
+    async () => {
+      const { cards, rest, outbox } = await team.store.peek()
+      return cards === undefined && rest === undefined && outbox === 0
+    },
+    () => "everything to be said",
+  )
+  const calls = team.slack.workspace.calls.filter(({ method }) => /^chat\.(postM|postE|update|delete)/.test(method))
+  const [mine, audit] = [OPS, AUDIT].map((channel) => calls.filter(({ args }) => args["channel"] === channel))
+  // The run's message, its card, the result; and each change of the first two that somebody had time to see.
+  expect(mine?.filter(({ method }) => method === "chat.postMessage")).toHaveLength(3)
+  expect(mine?.length).toBeLessThanOrEqual(7)
+  expect(calls).toHaveLength((mine?.length ?? 0) + (audit?.length ?? 0))
+  expect(audit?.length).toBeLessThan((await team.facts(run)).length)
 })
