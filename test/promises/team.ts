@@ -42,6 +42,8 @@ export interface TeamOptions {
   /** More lines of countersign.yaml, as JSON (YAML takes it). */
   config?: Record<string, unknown>
   redisUrl?: string
+  /** What the url names, and how many shards there are. */
+  redis?: { cluster?: boolean; sentinel?: string; shards?: number }
 }
 
 /** A bot that runs. */
@@ -137,7 +139,7 @@ export class Team {
         { tool: "insist", do: "allow" },
       ],
       audit: { channel: AUDIT },
-      redis: { prefix },
+      redis: { prefix, ...options.redis },
       ...options.config,
     }
     writeFileSync(file, JSON.stringify(config))
@@ -149,7 +151,7 @@ export class Team {
       COUNTERSIGN_CONFIG: file,
       MODEL_KEY: "sk-test-key-of-the-team",
     }
-    const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: true })
+    const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: true, ...options.redis })
     return new Team({ slack, provider, store, prefix, folder, env, config })
   }
 
