@@ -98,13 +98,12 @@ describe("verifying", () => {
     ])
   })
 
-  test("finds every run among many, also those that wait for years", async () => {
-    const ids: string[] = []
-    for (let n = 0; n < 700; n += 1) ids.push(freshId())
-    await Promise.all(ids.map((id) => store.apply(id, beginning(id))))
-    await redis.zadd(`{${prefix}:0}:agenda`, "+inf", ids[0] ?? "")
+  test("finds every run among many, also those that wait for ever; those that are gone are none", async () => {
+    const ids = [await decided(), await decided(), await decided()]
+    const gone = Array.from({ length: 700 }, (_, index) => [String(index), freshId()]).flat()
+    await redis.zadd(`{${prefix}:0}:agenda`, ...gone, "+inf", ids[0] ?? "")
     const { lines } = await verifyAudit(store, {})
-    expect(lines[0]).toMatch(/^700 runs of 700 verified/)
+    expect(lines[0]).toMatch(/^3 runs of 3 verified/)
   })
 })
 
