@@ -90,7 +90,7 @@ export const LIVES: readonly Life[] = [
     steps: [
       start,
       { do: "fill", who: APP1, action: "edit", given: { service: "api" } },
-      { do: "press", who: APP2, action: "approve" },
+      { do: "press", who: APP2, action: "approve", stays: true },
       { do: "press", who: APP1, action: "approve" },
     ],
     ends: "done",

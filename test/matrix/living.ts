@@ -20,7 +20,7 @@ export interface Living extends Pick<CellOptions, "fleet" | "redisUrl" | "folder
   pair: boolean
   /** What becomes of whatever passes; undefined for a border that has passed by that name before. */
   fate: (label: string | undefined, border: Border, bot: Bot) => Fate | Promise<Fate>
-  /** ms that the whole life may take. */
+  /** ms that the life may take once its first bot is there. */
   within?: number
 }
 
@@ -36,7 +36,7 @@ export interface Lived {
   deeds: readonly Deed[]
 }
 
-const WITHIN = 180_000
+const WITHIN = 300_000
 
 export async function lived(living: Living): Promise<Lived> {
   const began = performance.now()
@@ -99,7 +99,7 @@ export async function lived(living: Living): Promise<Lived> {
   }
   try {
     await begin()
-    const stuck = await driven(life, place, () => successor, began + within)
+    const stuck = await driven(life, place, () => successor, performance.now() + within)
     await successor
     const evidence = await left(cell)
     const findings = [...stuck, ...(await judgedLife(life, evidence))]

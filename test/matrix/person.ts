@@ -11,8 +11,8 @@ import { APP2, OPS } from "./cell.ts"
 export type Step =
   /** Types `/agent <text>`. */
   | { do: "type"; who: string; text: string }
-  /** Presses a button of the first message that has it. `tool`: of a card about that tool. */
-  | { do: "press"; who: string; action: string; tool?: string }
+  /** Presses a button of the first message that has it. `tool`: of a card about that tool; `stays`: the button stands after it. */
+  | { do: "press"; who: string; action: string; tool?: string; stays?: true }
   /** Presses a button that opens a window, fills that in (by the labels of its fields) and sends it. */
   | { do: "fill"; who: string; action: string; given: Record<string, string> }
   /** Does nothing until a message with that button stands. */
@@ -78,6 +78,7 @@ export class Doing {
     if (step.do === "type") return messages.length > 0
     const { on } = this.#acted
     const now = messages.find(({ ts }) => ts === on?.ts)
+    if (step.do === "press" && step.stays !== true) return now === undefined || !buttonOf(now, step.action)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
   }
 
