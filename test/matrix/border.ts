@@ -25,7 +25,14 @@ export interface Border {
  * What becomes of it. pass: nothing else · dead: this bot is cut off from everything, as by SIGKILL · cut: this connection
  * alone is closed · answer: this is what the bot gets in its place (bytes of RESP, or a reply of HTTP).
  */
-export type Fate = "pass" | "dead" | "cut" | { answer: Buffer | { status: number; body: string } }
+export type Fate = "pass" | "dead" | "cut" | { answer: Buffer | HttpAnswer }
+
+/** A reply of HTTP in place of the true one. */
+export interface HttpAnswer {
+  status: number
+  headers?: Record<string, string>
+  body: string
+}
 
 /** Asked at each border. A promise holds up what passes, and what comes behind it on that connection. */
 export type Gate = (border: Border) => Fate | Promise<Fate>

@@ -192,7 +192,12 @@ export class Cell {
       MODEL_KEY: "sk-test-key-of-a-cell",
     }
     const others = bots.filter((other) => other.pid > 0).map(({ pid }) => pid)
-    bot.seated(await fleet.start({ env, log: at("log") }, others))
+    try {
+      bot.seated(await fleet.start({ env, log: at("log") }, others))
+    } catch (error) {
+      // Whoever died while it started, started in vain.
+      if (!bot.isDead) throw error
+    }
     return bot
   }
 

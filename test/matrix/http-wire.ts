@@ -13,7 +13,7 @@ import {
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { WebSocket, WebSocketServer } from "ws"
-import type { Border, Fate, Gate } from "./border.ts"
+import type { Border, Fate, Gate, HttpAnswer } from "./border.ts"
 import type { Wired } from "./redis-wire.ts"
 
 export interface HttpWired extends Wired {
@@ -111,8 +111,8 @@ export async function wireHttp(options: HttpOptions): Promise<HttpWired> {
 }
 
 function given(fate: Exclude<Fate, string>): Reply {
-  const { status, body } = fate.answer as { status: number; body: string }
-  return { status, headers: { "content-type": "application/json" }, body: Buffer.from(body) }
+  const { status, headers, body } = fate.answer as HttpAnswer
+  return { status, headers: { "content-type": "application/json", ...headers }, body: Buffer.from(body) }
 }
 
 async function whole(stream: IncomingMessage): Promise<Buffer> {

@@ -196,6 +196,9 @@ function saysSo({ text }: Message, ask: string | undefined, outcome: string, fac
   return (VERDICTS[outcome]?.test(text) ?? false) && text.includes(tool)
 }
 
+/** Without its args, which stand there only while it can be looked up that the channel is private. */
+const bare = (line: string): string => line.replace(/ · args \{.*?\} · /u, " · ")
+
 const LINE = /^#(\d+) · /
 
 /** The audit has every fact in order under one number; a line that came twice has its number again, and says the same. */
@@ -208,7 +211,8 @@ function audited({ kept, audit }: Evidence): string[] {
   const findings: string[] = []
   for (const { number, line } of lines) {
     const before = byNumber.get(number)
-    if (before !== undefined && before !== line) findings.push(`audit: #${number} says two things: ${before} / ${line}`)
+    if (before !== undefined && bare(before) !== bare(line))
+      findings.push(`audit: #${number} says two things: ${before} / ${line}`)
     if (before === undefined && number !== byNumber.size + 1)
       findings.push(`audit: #${number} follows #${byNumber.size}`)
     byNumber.set(number, line)

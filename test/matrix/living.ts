@@ -19,7 +19,9 @@ export interface Living extends Pick<CellOptions, "fleet" | "redisUrl" | "folder
   /** Whether a second bot is alive all the time: then nobody starts another when one dies. */
   pair: boolean
   /** What becomes of whatever passes; undefined for a border that has passed by that name before. */
-  fate: (label: string | undefined, border: Border, bot: Bot) => Fate | Promise<Fate>
+  fate: (label: string | undefined, border: Border, cell: Cell) => Fate | Promise<Fate>
+  /** How often something else than a bot broke by now: people look again after that, as after a death. */
+  upsets?: () => number
   /** ms that the life may take once its first bot is there. */
   within?: number
 }
@@ -57,7 +59,8 @@ export async function lived(living: Living): Promise<Lived> {
   const died = (bot: Bot): void => {
     bot.kill()
     deaths += 1
-    if (!counting || !pair) successor = successor.then(begin)
+    // Of a pair the other one goes on; when both are dead, somebody starts one.
+    if (!counting || !pair || alive().length === 0) successor = successor.then(begin)
   }
 
   const onBorder = (bot: Bot, border: Border): Fate | Promise<Fate> => {
@@ -65,7 +68,7 @@ export async function lived(living: Living): Promise<Lived> {
       return settled(bot, before.label(border) === life.after ? "dead" : "pass")
     const label = counting ? numbering.label(border) : undefined
     if (label !== undefined) labels.push(label)
-    const given = counting ? fate(label, border, bot) : "pass"
+    const given = counting ? fate(label, border, cell) : "pass"
     if (label !== undefined && label === life.slow?.until) pass()
     if (label !== undefined && label === life.slow?.at) return passed.then(() => given).then((one) => settled(bot, one))
     return given instanceof Promise ? given.then((one) => settled(bot, one)) : settled(bot, given)
@@ -93,9 +96,11 @@ export async function lived(living: Living): Promise<Lived> {
     workspace,
     messages: () => (stands ??= workspace.messages(OPS)),
     deeds,
-    deaths: () => deaths,
+    deaths: () => deaths + (living.upsets?.() ?? 0),
     isHeard: () => alive().length > 0 && workspace.sockets.count > 0,
-    isAtRest: () => cell.isAtRest(),
+    // While Redis does not answer nobody knows.
+    isAtRest: () => cell.isAtRest().catch(() => false),
+    hasEnded: () => hasEnded(cell).catch(() => false),
   }
   try {
     await begin()
@@ -123,8 +128,15 @@ async function driven(life: Life, place: Place, starting: () => Promise<unknown>
     if (await doing[0]?.isOver()) doing.shift()
     else await new Promise((resolve) => setTimeout(resolve, 100))
     const waits = place.messages().some(isOpen)
-    if ((doing.length === 0 || isOverAlready(place)) && !waits && (await place.isAtRest())) return []
+    const isOver = (doing.length === 0 || isOverAlready(place)) && !waits
+    if ((isOver || (await place.hasEnded())) && (await place.isAtRest())) return []
   }
+}
+
+/** Also where Slack could not be told. */
+async function hasEnded(cell: Cell): Promise<boolean> {
+  const kept = await cell.runs()
+  return kept.length > 0 && kept.every(({ run }) => run.ended !== undefined)
 }
 
 /** A run that has ended leaves nothing to do, also when it ended otherwise than the steps think. */

@@ -41,6 +41,8 @@ export interface Place {
   isHeard: () => boolean
   /** Whether nothing is left to do for any bot. */
   isAtRest: () => Promise<boolean>
+  /** Whether every run that was started has ended. */
+  hasEnded: () => Promise<boolean>
 }
 
 /** ms that somebody waits for what they did to show, when no bot died meanwhile. */

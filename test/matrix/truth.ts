@@ -58,6 +58,16 @@ const TRUE: [RegExp, (told: Told, match: RegExpExecArray) => boolean][] = [
     /^Already settled: (approved|answered|declined|failed|run again|was done|outcome known|cancelled), /,
     ({ facts }, [, what = ""]) => some(facts, { what: "settled", outcome: OUTCOMES[what] ?? "?" }),
   ],
+  [/^Not \w+[.:] I can't check your rights now/, () => true],
+  [
+    /^Slack no longer lets me write in the channel of your run /,
+    ({ kept, facts }) => some(facts, { what: "cancelled" }) || kept.some(({ run }) => run.ended !== undefined),
+  ],
+  [
+    /^Slack did not take (a card|the last message) of your run /,
+    ({ kept, facts }) => some(facts, { outcome: "cancelled" }) || kept.some(({ run }) => run.ended !== undefined),
+  ],
+  [/^“.*”: Stopped before anything was done/, ({ facts }) => some(facts, { what: "cancelled" })],
   [/^Too late: /, ({ facts }) => some(facts, { what: "expired" })],
   [/^Changed: .* is now version/, ({ facts, who }) => some(facts, { what: "edited" }, who)],
   [/^Nothing was changed: the arguments are the same/, ({ facts }) => some(facts, { what: "edited" })],
