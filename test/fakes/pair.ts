@@ -3,7 +3,6 @@
  * of the two is the primary. It knows no run and no bot.
  */
 import { Redis } from "ioredis"
-import { expect } from "vitest"
 import { startRedis, type TestRedis } from "../redis.ts"
 import { startProxy, type Proxy } from "./proxy.ts"
 
@@ -18,6 +17,8 @@ export interface Pair {
   catchUp(): void
   /** The primary dies (SIGKILL), the replica is promoted with what it has, and the address leads to it. */
   failOver(): Promise<void>
+  /** Whoever is the primary by now gets a replica of its own. */
+  heal(): Promise<void>
   close(): Promise<void>
 }
 
@@ -28,16 +29,15 @@ export async function startPair(): Promise<Pair> {
   const way = await startProxy({ port: primary.port })
   const [writer, admin] = [primary, replica].map(({ url }) => new Redis(url)) as [Redis, Redis]
   for (const client of [writer, admin]) client.on("error", () => {})
-  await expect
-    .poll(async () => (await admin.info("replication")).includes("master_link_status:up"), { timeout: 30_000 })
-    .toBe(true)
+  await linked(admin)
+  const others: TestRedis[] = []
   return {
     url: way.url,
     way,
     async fallBehind() {
       // WAIT is about its own connection's last write.
       await writer.set("fence", "")
-      expect(await writer.wait(1, 10_000)).toBe(1)
+      if ((await writer.wait(1, 10_000)) !== 1) throw new Error("the replica lags behind")
       link.hold("replies")
     },
     catchUp: () => link.release(),
@@ -47,12 +47,27 @@ export async function startPair(): Promise<Pair> {
       await admin.replicaof("NO", "ONE")
       way.lead(replica.port)
     },
+    async heal() {
+      const other = await startRedis({ args: ["--replicaof", "127.0.0.1", String(replica.port)] })
+      others.push(other)
+      const client = new Redis(other.url)
+      await linked(client)
+      client.disconnect()
+    },
     async close() {
       writer.disconnect()
       admin.disconnect()
       await Promise.all([way.close(), link.close()])
-      await Promise.all([stopped(primary), replica.stop()])
+      await Promise.all([stopped(primary), replica.stop(), ...others.map((other) => other.stop())])
     },
+  }
+}
+
+/** Resolves when a replica has all that its primary has. */
+async function linked(client: Redis): Promise<void> {
+  for (let looks = 0; !(await client.info("replication")).includes("master_link_status:up"); looks++) {
+    if (looks === 1500) throw new Error("the replica has found no primary in 30 s")
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 

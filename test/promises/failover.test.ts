@@ -170,3 +170,53 @@ describe.concurrent("a failover that takes back", () => {
     expect(it.executions("restart")).toHaveLength(2)
   })
 })
+
+describe.concurrent("with redis.confirm, a failover", () => {
+  test("takes back no yes that was called recorded: what the replica lacks is called not known, and starts nothing", async ({
+    onTestFinished,
+  }) => {
+    const { pair, it } = await during(onTestFinished, { scripts: { web: wanting(), api: wanting() }, confirm: 1 })
+    await it.bot()
+    const run = await it.begin("web")
+    const card = await it.cardOf(run, "approve", 1, 60_000)
+    await pair.fallBehind()
+    await it.click(APP1, card, "approve")
+    await it.hears(APP1, /^Not known yet whether/, 60_000)
+    await it.command("api")
+    await it.hears(REQ, /^Not known yet whether/, 60_000)
+    expect([...it.told(APP1), ...it.told(REQ)].filter((text) => text.startsWith("Recorded"))).toEqual([])
+    expect(it.executions("restart")).toEqual([])
+    await pair.failOver()
+    await pair.heal()
+    await until(
+      () => isLive(it.now(card)),
+      () => `live again: ${wordsOf(it.now(card))}`,
+      60_000,
+    )
+    await it.click(APP2, it.now(card), "approve")
+    await expectWhole(it, run)
+    expect(it.executions("restart")).toHaveLength(1)
+    const settled = (await it.facts(run)).filter(({ what }) => what === "settled")
+    expect(settled).toMatchObject([{ outcome: "approved", by: { user: APP2 } }])
+  })
+
+  test("forgets no call that began: where its outcome is lost, people are asked", async ({ onTestFinished }) => {
+    const scripts: Record<string, WireTurn[]> = {}
+    const { pair, it } = await during(onTestFinished, { scripts, confirm: 1 })
+    scripts["web"] = wanting({ holdFile: it.path("go") })
+    const bot = await it.process()
+    const run = await it.begin("web")
+    await it.click(APP1, await it.cardOf(run, "approve", 1, 60_000), "approve")
+    await running(it)
+    await pair.fallBehind()
+    it.release("go")
+    await it.endOf("web", REQ, 60_000)
+    await bot.kill()
+    await pair.failOver()
+    await pair.heal()
+    await it.process()
+    await it.click(APP2, await it.cardOf(run, "done", 1, 90_000), "done")
+    await expectWhole(it, run)
+    expect(it.executions("restart")).toHaveLength(1)
+  })
+})
