@@ -17,7 +17,7 @@ import { LOOK_EVERY, Reconciler } from "./show/reconcile.ts"
 import { readSlots } from "./show/record.ts"
 import { Regain } from "./show/regain.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
-import type { Around } from "./show/wanted.ts"
+import type { Around, Rests } from "./show/wanted.ts"
 
 export interface ShowOptions {
   store: Store
@@ -33,6 +33,7 @@ export interface ShowOptions {
   rates?: Readonly<Record<string, Rate>>
   /** ms that a run has to come to its end before whoever asked for it is told of what was refused in it. */
   tellAfter?: number
+  rests?: Rests
   /** ms from one comparison of a run with Slack to the next. */
   lookEvery?: number
 }
@@ -76,6 +77,7 @@ const LEASE = CALL_TIMEOUT + 2000
 const AT_ONCE = 6
 const REST_AT_ONCE = 3
 const TELL_AFTER = 10_000
+const RESTS: Rests = { root: 3000, card: 500 }
 /** Nobody else takes a run that is being served for so long, ms. */
 const SERVING = LEASE
 
@@ -110,7 +112,7 @@ class ShardShow {
   readonly #desk: Desk
   readonly #pace: Pace
   readonly #names: Names
-  readonly #around: Pick<Around, "command" | "schemaOf" | "tellAfter">
+  readonly #around: Pick<Around, "command" | "schemaOf" | "tellAfter" | "rests">
   /** Runs being served, and whether they fell due again meanwhile. */
   readonly #serving = new Map<string, { again: boolean }>()
   readonly #underWay = new Set<Promise<void>>()
@@ -127,7 +129,8 @@ class ShardShow {
     this.#pace = pace
     this.#regain = regain
     this.#names = new Names(client)
-    this.#around = { command, schemaOf: options.schemaOf, tellAfter: options.tellAfter ?? TELL_AFTER }
+    const { schemaOf, tellAfter = TELL_AFTER, rests = RESTS } = options
+    this.#around = { command, schemaOf, tellAfter, rests }
     const hold = async (act: Act, ms: number): Promise<void> => {
       const key = limitsOf(act).at(-1)
       if (key !== undefined) await pace.hold(key, ms)
@@ -301,7 +304,7 @@ const namedIn = (run: Run): string[] => [
 const isNow = ({ at, turn, crowded }: Possible, { now }: Seen): boolean => !turn && !crowded && at <= now
 
 const notBefore = (act: Act): number =>
-  Math.max("slot" in act ? (act.slot.sent.after ?? 0) : 0, act.do === "post" ? act.notBefore : 0)
+  Math.max("slot" in act ? (act.slot.sent.after ?? 0) : 0, "notBefore" in act ? act.notBefore : 0)
 
 /** Longer waits are the tick's matter, which comes once a second: too late for whoever waits a second for a turn. */
 const SOON = 2500

@@ -26,7 +26,7 @@ export type Act =
       spared: readonly string[]
       notBefore: number
     }
-  | { do: "update"; lane: Lane; slot: Slot; copy: Copy; content: Message; hash: string }
+  | { do: "update"; lane: Lane; slot: Slot; copy: Copy; content: Message; hash: string; notBefore: number }
   | { do: "remove"; lane: Lane; slot: Slot; copy: Copy }
   | { do: "tell"; lane: Lane; slot: Slot; word: Word }
   | { do: "link"; lane: Lane; slot: Slot; copy: Copy }
@@ -97,11 +97,16 @@ function linkOf(slot: Slot): Act[] {
   return copy && slot.sent.link === undefined ? [{ do: "link", lane: "cards", slot, copy }] : []
 }
 
-function rootWanted({ run, texts, around: { paused } }: Scene, slot: Slot): Wanted {
+function rootWanted({ run, texts, around: { paused, rests } }: Scene, slot: Slot): Wanted {
   const content = fitting(slot, root(run, { prompt: texts.get("prompt") ?? run.title, paused }))
   const final = run.ended !== undefined
-  return { slot, lane: "cards", to: { channel: run.channel }, content, final, changes: true }
+  const mayWait = stands(slot) && !final && !paused && !run.cancelled
+  const notBefore = mayWait ? lastAsked(run) + rests.root : 0
+  return { slot, lane: "cards", to: { channel: run.channel }, content, final, changes: true, notBefore }
 }
+
+/** When people were last asked something in this turn, or answered it, ms. */
+const lastAsked = ({ asks }: Run): number => Math.max(0, ...asks.map(({ at, settled }) => settled?.at ?? at))
 
 /** The thread, in its order. Each waits for the one before it. */
 function threadWanted(scene: Scene, shown: readonly Shown[]): Wanted[] {
@@ -147,11 +152,11 @@ const postOf = ({ slot, lane, content, to, spared = [], notBefore = 0 }: Wanted)
 })
 
 /** What stays as it was posted is put right only where it isn't known to be so. */
-function updates({ slot, content, changes, urgent }: Wanted): Act[] {
+function updates({ slot, content, changes, urgent, notBefore = 0 }: Wanted): Act[] {
   const hash = hashOf(content)
   return slot.copies
     .filter((copy) => (changes ? copy.hash !== hash : copy.hash === ""))
-    .map((copy): Act => ({ do: "update", lane: urgent ? "cards" : "rest", slot, copy, content, hash }))
+    .map((copy): Act => ({ do: "update", lane: urgent ? "cards" : "rest", slot, copy, content, hash, notBefore }))
 }
 
 /** What stands and is no longer true. */

@@ -97,6 +97,7 @@ function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean)
     content: slot.sent.small ? minimal(view) : card({ ...view, argsPosted: posted }),
     final,
     changes: true,
+    ...(stands(slot) ? { notBefore: restsUntil(scene, ask) } : {}),
     // A direct message pings by itself.
     pings: isPerson(place) && !stands(slot) ? [place] : pings,
     spared,
@@ -104,6 +105,10 @@ function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean)
   }
   return isHere ? [...beside, one] : [one, ...beside]
 }
+
+/** Until when a card waits for what came of its call, ms: one change tells that with the decision. */
+const restsUntil = ({ run, around }: Scene, { settled, ran }: Ask): number =>
+  settled?.ok === true && (ran === undefined || ran === "running") && !run.ended ? settled.at + around.rests.card : 0
 
 const laneOf = (ask: Ask): Lane => (ask.settled ? "rest" : "cards")
 

@@ -13,7 +13,15 @@ export type Lane = "cards" | "rest"
 /** The texts of a run by field name, as far as they were loaded. */
 export type Texts = ReadonlyMap<string, string>
 
-/** What messages say beside the run. */
+/** ms */
+export interface Rests {
+  /** What the run's first message says of a run that goes on: it often changes once more. */
+  root: number
+  /** A card that was approved: most calls are done by then. */
+  card: number
+}
+
+/** What messages say beside the run, and when. */
 export interface Around {
   names: Names
   /** Who wants no pings, by id. */
@@ -22,6 +30,8 @@ export interface Around {
   command: string
   /** ms after which whoever asked for a run is told of what was refused, if the run is not over by then: its end tells it too. */
   tellAfter: number
+  /** How long a change waits for the next one, ms, so that one call tells both. */
+  rests: Rests
   /** Nothing may be approved or started at the moment. */
   paused: boolean
   /** A tool's input schema, where tools are known. */
@@ -55,7 +65,7 @@ export interface Wanted {
   pings?: readonly string[]
   /** Those of them who opted out. */
   spared?: readonly string[]
-  /** It is not posted before this, ms. */
+  /** It is neither posted nor changed before this, ms. */
   notBefore?: number
   /** People wait for its next change. */
   urgent?: boolean
