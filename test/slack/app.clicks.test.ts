@@ -395,12 +395,13 @@ describe("whatever happens", () => {
     await redis.quit()
   })
 
-  test("when the response url no longer works the word comes another way", async () => {
+  test("when the response url no longer works the word comes as a direct message", async () => {
     const it = await rig()
     const { card } = await asked(it)
     it.slack.workspace.misbehave({ do: "status", method: "response_url", status: 404 })
     await it.press(OSCAR, card, "approve")
     await it.told(OSCAR, "You are not among those")
+    expect(it.slack.workspace.ephemerals(OSCAR)).toEqual([])
   })
 })
 

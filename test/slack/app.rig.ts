@@ -167,20 +167,21 @@ export async function rig(options: BotOptions & { slack?: SlackOptions } = {}): 
       return fresh.sort((a, b) => indexOf(a) - indexOf(b))
     },
     press: (user, card, action) => workspace.click(user, card, action),
-    told: (user, words) =>
-      workspace.waitFor(
-        () =>
-          workspace
-            .ephemerals(user)
-            .map(({ text }) => text)
-            .findLast((text) => (typeof words === "string" ? text.includes(words) : words.test(text))),
+    told: (user, words) => {
+      const heard = () => privately(slack, user)
+      return workspace.waitFor(
+        () => heard().findLast((text) => (typeof words === "string" ? text.includes(words) : words.test(text))),
         30_000,
-        `a word with ${String(words)} to ${user} (so far: ${workspace
-          .ephemerals(user)
-          .map(({ text }) => text)
-          .join(" | ")})`,
-      ),
+        `a word with ${String(words)} to ${user} (so far: ${heard().join(" | ")})`,
+      )
+    },
   }
+}
+
+/** What somebody was told for them alone, where they acted or in a direct message. */
+function privately({ workspace }: SandboxSlack, user: string): string[] {
+  const direct = [...workspace.channels.values()].filter(({ kind, members }) => kind === "dm" && members.includes(user))
+  return [...workspace.ephemerals(user), ...direct.flatMap(({ id }) => workspace.messages(id))].map(({ text }) => text)
 }
 
 async function startBot(
