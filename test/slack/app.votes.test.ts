@@ -52,7 +52,7 @@ describe("two who must agree", () => {
       await it.press(ADA, { ...card, blocks }, forged)
       await it.told(ADA, "this request doesn't offer that")
     }
-    expect((await it.asks(id))[0]).not.toHaveProperty("settled")
+    expect((await it.asks(id))[0]?.settled).toBeUndefined()
     expect(await facts(it, id, "refused")).toMatchObject([{ outcome: "not offered", by: { user: ADA } }])
   })
 

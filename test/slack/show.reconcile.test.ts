@@ -84,9 +84,13 @@ describe("what somebody deleted in Slack", () => {
   test("what is decided stays away", async () => {
     const bot = await looking()
     const [id, request] = await asked(bot)
+    // A look that is under way; the next one is then the last.
+    const look = bot.slack.workspace.misbehave({ method: "conversations.replies", do: "hold" })
+    await expect.poll(() => look.hits).toBeGreaterThan(0)
     await bot.decide(id, request, true)
     await bot.settled(id)
     bot.slack.workspace.remove(OPS, first(bot.cards()).ts)
+    look.remove()
     await looks(bot, 1)
     await bot.settled(id)
     expect(bot.cards()).toEqual([])
