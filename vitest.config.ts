@@ -10,8 +10,8 @@ export default defineConfig({
     globalSetup: ["test/redis.setup.ts"],
     // What a test writes to disk and then imports is imported as Node does it, not through vite.
     server: { deps: { external: [/\/\.data\//] } },
-    // Most tests wait for Redis or a socket, so even two cores carry three files at once (vitest's default would be one).
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Most tests wait for Redis or a socket, so even two cores carry four files at once (vitest's default would be one).
+    maxWorkers: Math.max(4, availableParallelism()),
     testTimeout: 20_000,
     hookTimeout: 30_000,
     passWithNoTests: false,

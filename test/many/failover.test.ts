@@ -49,7 +49,13 @@ test.each<[string, () => Promise<Place>]>([
     const settled = async () => (await team.store.load(before.id))?.run.asks[0]?.settled !== undefined
     await until(
       async () => {
+        const heard = team.told(APP1).length
         await team.click(APP1, card, "approve")
+        await until(
+          async () => team.told(APP1).length > heard || (await settled()),
+          () => `a word about the press: ${JSON.stringify(team.told(APP1))}`,
+          40_000,
+        )
         return settled()
       },
       () => "the press to be recorded",
