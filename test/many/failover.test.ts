@@ -46,7 +46,7 @@ test.each<[string, () => Promise<Place>]>([
     const card = await team.cardOf(before)
     await primaries[0]?.kill()
     // As people do: again, when they are told that it was not recorded.
-    const settled = async () => (await team.store.load(before.id))?.run.asks[0]?.settled !== undefined
+    const settled = async () => (await team.facts(before)).some(({ what }) => what === "settled")
     await until(
       async () => {
         const heard = team.told(APP1).length
