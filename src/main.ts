@@ -165,19 +165,16 @@ function deny(words: string): void {
 }
 
 async function pauseAll(pausing: boolean): Promise<void> {
-  const [{ readConfig }, { Store }] = await Promise.all([import("./config.ts"), import("./store/store.ts")])
+  const [{ readConfig }, { withStore }] = await Promise.all([import("./config.ts"), import("./check/opened.ts")])
   const reading = readConfig(process.env)
   if (!reading.ok) {
     return deny(`That can't be done: ${counted(reading.faults.length, "fault")}.${listed(reading.faults)}`)
   }
-  const store = await Store.open({ ...reading.config.redis, confirm: 0, outbox: false })
-  try {
-    const by = `the command line (${userInfo().username})`
-    const { done } = await store.pause.turn(pausing ? { by, at: await store.now() } : undefined)
-    if (!done) return say(pausing ? "It is paused already." : "It is not paused.")
-  } finally {
-    await store.close()
-  }
+  const by = `the command line (${userInfo().username})`
+  const { done } = await withStore(reading.config.redis, async (store) =>
+    store.pause.turn(pausing ? { by, at: await store.now() } : undefined),
+  )
+  if (!done) return say(pausing ? "It is paused already." : "It is not paused.")
   say(pausing ? "Paused: nothing new starts and no call begins. What was running goes on." : "Resumed.")
 }
 

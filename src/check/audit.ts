@@ -1,13 +1,13 @@
 /**
- * Verifying and exporting the audit for whoever types it: what was typed, read, and the configured Redis, opened. What the
- * facts say is told elsewhere; nothing is changed.
+ * Verifying and exporting the audit for whoever types it: reads what was typed. What the facts say is told elsewhere; nothing
+ * is changed.
  */
 import { exportAudit, type Exported } from "../audit/export.ts"
 import { verifyAudit, type Checkpoint, type Verified } from "../audit/verifying.ts"
 import type { Config, Reading } from "../config.ts"
 import { durationOf } from "../config/forms.ts"
 import { globMatches } from "../core/rules.ts"
-import { Store } from "../store/store.ts"
+import { withStore } from "./opened.ts"
 
 interface Given {
   run?: string | undefined
@@ -47,15 +47,6 @@ export async function auditExport(
     }
     return faults
   })
-}
-
-async function withStore<T>({ url, prefix, shards }: Config["redis"], use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await Store.open({ url, prefix, shards, confirm: 0, outbox: false })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
 }
 
 /** Undefined when none was given; a fault when it can't be one. */

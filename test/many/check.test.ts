@@ -1,19 +1,23 @@
-/** What `check` says of a Redis that is something else than the configuration takes it for. */
+/** What commands make of a Redis that is no single server, or something else than the configuration takes it for. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
+import { auditVerify } from "../../src/check/audit.ts"
 import { checkRedis } from "../../src/check/redis.ts"
 import { readConfig } from "../../src/config.ts"
-import { redisUrl, scratchFolder } from "../redis.ts"
+import { freshPrefix, redisUrl, scratchFolder } from "../redis.ts"
 import { startCluster, startWatched } from "./servers.ts"
 
 vi.setConfig({ testTimeout: 60_000 })
 
-async function found(url: string, redis: Record<string, unknown>) {
+async function read(url: string, redis: Record<string, unknown>) {
   const path = join(await scratchFolder("check-redis"), "countersign.yaml")
   writeFileSync(path, JSON.stringify({ model: { provider: "demo" }, redis }))
-  return checkRedis(readConfig({ REDIS_URL: url, COUNTERSIGN_CONFIG: path }).known)
+  const tokens = { SLACK_BOT_TOKEN: "xoxb-1-of-a-test", SLACK_APP_TOKEN: "xapp-1-of-a-test" }
+  return readConfig({ ...tokens, REDIS_URL: url, COUNTERSIGN_CONFIG: path })
 }
+
+const found = async (url: string, redis: Record<string, unknown>) => checkRedis((await read(url, redis)).known)
 
 test("a cluster is named as such, and has work for all of its primaries", async ({ onTestFinished }) => {
   const cluster = await startCluster()
@@ -58,4 +62,19 @@ test("sentinels are named as such, with the name that they know the primary by",
     expect((await found(url, { sentinel })).outages).toEqual([
       expect.stringMatching(/^No sentinel at .* tells where the primary is: see that they run/),
     ])
+})
+
+test("the audit is verified in a cluster, and behind sentinels", async ({ onTestFinished }) => {
+  const cluster = await startCluster()
+  onTestFinished(() => cluster.close())
+  const watched = await startWatched()
+  onTestFinished(() => watched.close())
+  for (const [url, redis] of [
+    [cluster.url, { cluster: true, shards: 3, prefix: freshPrefix() }],
+    [watched.url, { sentinel: watched.name, prefix: freshPrefix() }],
+  ] as const) {
+    const { lines, faults } = await auditVerify(await read(url, redis), {})
+    expect(faults).toEqual([])
+    expect(lines[0]).toMatch(/^0 runs of 0 verified/)
+  }
 })
