@@ -23,7 +23,7 @@ import { startShow } from "./slack/show.ts"
 import { Pace } from "./slack/show/pace.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
 import { Store, type Loaded } from "./store/store.ts"
-import { callsOf, masksFor, policyGuard, ruleFor } from "./work/guard.ts"
+import { callsOf, masksFor, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { KnownPause } from "./work/paused.ts"
@@ -48,12 +48,6 @@ export interface Bot {
 const MODEL_RETRIES = 8
 /** ms that one model turn may take. */
 const TURN_TIMEOUT = 180_000
-
-/** The file's rules, and the policy of whatever none of them says otherwise about. */
-function policyOf(config: Config): Policy {
-  const { approvers, selfApproval, expiresIn, startWithin } = config
-  return { rules: config.approvals, defaults: asking({ approvers, selfApproval, expiresIn, startWithin }, config) }
-}
 
 /** Whoever gave a grant is asked about at each use: who can't be looked up may not. */
 const stillMayWith =

@@ -4,9 +4,9 @@
  */
 import { exportAudit, type Exported } from "../audit/export.ts"
 import { verifyAudit, type Checkpoint, type Verified } from "../audit/verifying.ts"
-import type { Config, Reading } from "../config.ts"
+import type { Reading } from "../config.ts"
 import { durationOf } from "../config/forms.ts"
-import { globMatches } from "../core/rules.ts"
+import { masksFor, policyOf } from "../work/guard.ts"
 import { withStore } from "./opened.ts"
 
 interface Given {
@@ -39,7 +39,8 @@ export async function auditExport(
     if (Number.isNaN(from))
       return ["--since takes a time, such as 2026-01-31 or 2026-01-31T12:00Z, or how long ago: 30m, 12h, 14d."]
     const faults: string[] = []
-    const masksOf = masksIn(config)
+    const policy = policyOf(config)
+    const masksOf = (tool: string): string[] => masksFor(policy, tool)
     const showsArgs = config.audit?.args === "masked"
     for await (const one of exportAudit(store, { run, since: from, showsArgs, masksOf })) {
       print(one)
@@ -71,11 +72,3 @@ function sinceOf(text: string, now: number): number {
   if (ago.ok) return now - ago.ms
   return /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
 }
-
-/** Whatever any rule for the tool masks: nobody knows here which one applied. */
-const masksIn =
-  ({ approvals, mask = [] }: Config) =>
-  (tool: string): string[] => [
-    ...mask,
-    ...approvals.filter((rule) => globMatches(rule.tool, tool)).flatMap((rule) => rule.mask ?? []),
-  ]

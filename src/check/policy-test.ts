@@ -6,9 +6,10 @@ import { checkArgs, type Tool } from "../agent/tool.ts"
 import type { Known, Reading } from "../config.ts"
 import { isRecord } from "../core/json.ts"
 import { escalatedRule, mayDecide, mayEdit, principalsOf, type Right, type Rule, type Who } from "../core/policy.ts"
-import { asking, decide, fitOf, type Called, type Decision, type PathFit } from "../core/rules.ts"
+import { decide, fitOf, type Called, type Decision, type PathFit } from "../core/rules.ts"
 import { People } from "../slack/people.ts"
 import { loadTools } from "../tools/modules.ts"
+import { policyOf } from "../work/guard.ts"
 import { asker } from "./ask.ts"
 import type { Finding } from "./lists.ts"
 import { findPrincipals } from "./principals.ts"
@@ -37,7 +38,8 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
   const found = await toolNamed(question.tool, settings)
   if ("fault" in found) return { ok: false, faults: [found.fault] }
   const called: Called = { tool: question.tool, args: args.value, schema: found.tool?.inputSchema }
-  const decision = decide(settings.approvals, defaultsOf(settings), called)
+  const policy = policyOf(settings)
+  const decision = decide(policy.rules, policy.defaults, called)
   const who = decision.do === "ask" ? await deciding(known, decision.rule, question) : []
   const misfit = unfit(found.tool, args.value)
   const about = [`${question.tool} ${JSON.stringify(args.value)}`, ...found.notes, ...misfit]
@@ -91,11 +93,6 @@ function unfit(tool: Tool | undefined, args: Record<string, unknown>): string[] 
   return why === undefined
     ? []
     : [`  The tool doesn't take these args (${plain(why)}), so as they are it is neither asked about nor run.`]
-}
-
-function defaultsOf(settings: Settings): Rule {
-  const { approvers, selfApproval, expiresIn, startWithin } = settings
-  return asking({ approvers, selfApproval, expiresIn, startWithin }, settings)
 }
 
 // --- which rule

@@ -8,8 +8,8 @@ import { canonical, sha256 } from "../core/digest.ts"
 import { grantFor, isGrantable, markOf } from "../core/grant.ts"
 import { shownBeside } from "../core/mask.ts"
 import type { Rule } from "../core/policy.ts"
-import { decide, globMatches } from "../core/rules.ts"
-import type { ApprovalRule, Decision } from "../core/rules.ts"
+import { asking, decide, globMatches } from "../core/rules.ts"
+import type { ApprovalRule, Asking, Decision } from "../core/rules.ts"
 import type { Grant, Run } from "../core/run.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request } from "../core/suspension.ts"
@@ -19,6 +19,15 @@ export interface Policy {
   rules: readonly ApprovalRule[]
   defaults: Rule
 }
+
+/** The policy of a configuration. */
+export function policyOf(settings: Usual & Asking & { approvals: readonly ApprovalRule[] }): Policy {
+  const { approvals, approvers, selfApproval, expiresIn, startWithin } = settings
+  return { rules: approvals, defaults: asking({ approvers, selfApproval, expiresIn, startWithin }, settings) }
+}
+
+/** What every configuration says. */
+type Usual = Pick<Rule, "approvers" | "selfApproval" | "expiresIn" | "startWithin">
 
 /** Whether whoever gave a grant could still approve what it covers: asked at each use. */
 export type StillMay = (grant: Grant, run: Run) => Promise<boolean>
