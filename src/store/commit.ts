@@ -72,7 +72,10 @@ export function commitArgs(commit: Commit): string[] {
   // The words, which say where each group ends.
   args.push("", writeRun(step.run))
   let ends = ""
-  for (const push of [pushFields, pushEntries, pushFacts, pushIndexes, pushLeft, pushSlots]) {
+  const lists = listsOf(commit)
+  const pushSet = (): void => void args.push(...lists.set)
+  const pushLeft = (): void => void args.push(...lists.left)
+  for (const push of [pushFields, pushEntries, pushFacts, pushSet, pushLeft, pushSlots]) {
     push(args, commit)
     ends += ` ${args.length - KEYS}`
   }
@@ -109,18 +112,14 @@ function pushFacts(args: string[], { outbox, step }: Commit): void {
   if (outbox) for (const fact of step.facts) args.push(JSON.stringify(fact))
 }
 
-/** The lists that the run is in from now on, or at another place. */
-function pushIndexes(args: string[], { before, step }: Commit): void {
-  if (before && isListedAlike(before, step.run)) return
-  const old = before && indexesOf(before)
-  for (const [name, score] of indexesOf(step.run)) if (old?.get(name) !== score) args.push(name, scoreOf(score))
-}
-
-/** Those that it leaves. */
-function pushLeft(args: string[], { before, step }: Commit): void {
-  if (!before || isListedAlike(before, step.run)) return
+/** The lists that the run is in from now on, or at another place, each with its score; and those that it leaves. */
+function listsOf({ before, step }: Commit): { set: string[]; left: string[] } {
+  if (before && isListedAlike(before, step.run)) return { set: [], left: [] }
+  const old = before ? indexesOf(before) : new Map<string, number>()
   const now = indexesOf(step.run)
-  for (const name of indexesOf(before).keys()) if (!now.has(name)) args.push(name)
+  const set: string[] = []
+  for (const [name, score] of now) if (old.get(name) !== score) set.push(name, scoreOf(score))
+  return { set, left: [...old.keys()].filter((name) => !now.has(name)) }
 }
 
 /** Nothing that the lists go by was touched. */
