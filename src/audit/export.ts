@@ -27,9 +27,7 @@ export type Exported =
 
 export async function* exportAudit(store: Store, how: Exporting): AsyncGenerator<Exported, void, undefined> {
   if (how.run !== undefined) return yield* ofRun(store, how.run, how)
-  for (let shard = 0; shard < store.shards; shard += 1) {
-    for await (const id of store.runs(shard)) yield* ofRun(store, id, how)
-  }
+  for await (const id of store.runs()) yield* ofRun(store, id, how)
 }
 
 async function* ofRun(store: Store, run: string, how: Exporting): AsyncGenerator<Exported, void, undefined> {

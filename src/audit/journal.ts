@@ -34,11 +34,10 @@ export async function verify(store: Store, run: string): Promise<Verdict> {
 async function chained(store: Store, run: string): Promise<Verdict> {
   const loaded = await store.load(run)
   if (!loaded) return { kind: "no such run" }
-  const facts = (await store.facts(run)).map((text) => JSON.parse(text) as Fact)
+  const facts = (await store.facts(run, loaded.run)).map((text) => JSON.parse(text) as Fact)
   const at = brokenAt(facts)
   if (at !== undefined) return { kind: "broken", at }
   const { n, hash } = loaded.run.facts
-  // What was committed after the run was read is no fault.
-  if ((facts[n - 1]?.hash ?? "") !== hash) return { kind: "broken", at: Math.min(n, facts.length + 1) }
-  return { kind: "whole", facts: facts.length, tip: facts.at(-1)?.hash ?? "" }
+  if ((facts.at(-1)?.hash ?? "") !== hash) return { kind: "broken", at: n }
+  return { kind: "whole", facts: n, tip: hash }
 }

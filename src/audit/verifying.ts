@@ -74,13 +74,11 @@ async function allChains(store: Store): Promise<Verified> {
 
 async function* inPieces(store: Store): AsyncGenerator<string[], void, undefined> {
   let piece: string[] = []
-  for (let shard = 0; shard < store.shards; shard += 1) {
-    for await (const id of store.runs(shard)) {
-      piece.push(id)
-      if (piece.length < TOGETHER) continue
-      yield piece
-      piece = []
-    }
+  for await (const id of store.runs()) {
+    piece.push(id)
+    if (piece.length < TOGETHER) continue
+    yield piece
+    piece = []
   }
   yield piece
 }

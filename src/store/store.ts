@@ -166,9 +166,9 @@ export class Store {
     return this.#connection.surely(() => this.#connection.at(key).lrange(key, 0, -1))
   }
 
-  /** All facts of a run, as JSON texts. */
-  async facts(id: string): Promise<string[]> {
-    const run = (await this.load(id))?.run
+  /** All facts of a run, as JSON texts; with the run as the caller read it, those that it had then. */
+  async facts(id: string, known?: Run): Promise<string[]> {
+    const run = known ?? (await this.load(id))?.run
     const fields = Array.from({ length: run?.facts.n ?? 0 }, (_, index) => fieldOf(index + 1))
     return unpacked(id, await this.texts(id, fields))
   }
@@ -178,9 +178,12 @@ export class Store {
     return admit(this.#connection, this.#keys, { id, keys: this.#keysOf(id), limits })
   }
 
-  /** The ids of all runs that a shard holds, in no order: each is on the agenda until it is deleted. */
-  async *runs(shard: number): AsyncGenerator<string, void, undefined> {
-    const agenda = this.#keys[shard]?.agenda ?? ""
+  /** The ids of all runs, shard by shard, in no order: each is on the agenda until it is deleted. */
+  async *runs(): AsyncGenerator<string, void, undefined> {
+    for (const { agenda } of this.#keys) yield* this.#runsOn(agenda)
+  }
+
+  async *#runsOn(agenda: string): AsyncGenerator<string, void, undefined> {
     const seen = new Set<string>()
     for (let cursor = ""; cursor !== "0";) {
       const from = cursor || "0"
