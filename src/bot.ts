@@ -11,7 +11,7 @@ import { createToolkit } from "./agent/tool.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import { mayStillGrant } from "./core/grant.ts"
-import { principalsOf } from "./core/policy.ts"
+import { isPerson, principalsOf } from "./core/policy.ts"
 import { asking } from "./core/rules.ts"
 import type { Run, Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
@@ -145,7 +145,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
         client: newClient(10_000),
         pace: new Pace(store),
         args: undefined,
-        admins: config.admins.filter((id) => /^[UW]/.test(id)),
+        admins: config.admins.filter(isPerson),
         ...config.audit,
       })
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })

@@ -5,7 +5,16 @@
 import { checkArgs, type Tool } from "../agent/tool.ts"
 import type { Known, Reading } from "../config.ts"
 import { isRecord } from "../core/json.ts"
-import { escalatedRule, mayDecide, mayEdit, principalsOf, type Right, type Rule, type Who } from "../core/policy.ts"
+import {
+  escalatedRule,
+  isPerson,
+  mayDecide,
+  mayEdit,
+  principalsOf,
+  type Right,
+  type Rule,
+  type Who,
+} from "../core/policy.ts"
 import { decide, fitOf, type Called, type Decision, type PathFit } from "../core/rules.ts"
 import { People } from "../slack/people.ts"
 import { loadTools } from "../tools/modules.ts"
@@ -194,7 +203,7 @@ const named = (ids: readonly string[], slack: Slack): string =>
 const NAMED = 10
 
 function principal(id: string, slack: Slack): string {
-  if ("why" in slack || /^[UW]/.test(id)) return id
+  if ("why" in slack || isPerson(id)) return id
   const finding = slack.findings.get(id)
   if (finding?.kind !== "counts")
     return `${id} (${finding && "words" in finding ? plain(finding.words) : "couldn't be looked up"})`

@@ -2,7 +2,7 @@
  * Whether the people, user groups and channels that may start, decide or cancel are there and count.
  */
 import type { WebClient } from "@slack/web-api"
-import type { Who } from "../core/policy.ts"
+import { isPerson, type Who } from "../core/policy.ts"
 import { People } from "../slack/people.ts"
 import { ask, type Unanswered } from "./ask.ts"
 import type { Finding } from "./lists.ts"
@@ -32,7 +32,7 @@ export async function findPrincipals(
 
 function find(client: WebClient, people: People, bot: Bot, id: string): Promise<Finding> {
   if (id.startsWith("S")) return findGroup(client, id)
-  return /^[UW]/.test(id) ? findUser(client, people, bot, id) : findChannel(client, bot, id)
+  return isPerson(id) ? findUser(client, people, bot, id) : findChannel(client, bot, id)
 }
 
 // --- a person

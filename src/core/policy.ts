@@ -75,13 +75,14 @@ function standing({ standing: is }: Who): Right {
   return no(is === "unknown" ? "cannot check" : is)
 }
 
-const isUser = (principal: Principal): boolean => /^[UW]/.test(principal)
+/** Whether it is a person's id, not that of a user group or a channel. */
+export const isPerson = (principal: Principal): boolean => /^[UW]/.test(principal)
 
 /** Whether the person is one of `principals`: by user id, or by a membership that was looked up. */
 export function listed(principals: readonly Principal[], who: Who): Right {
   if (principals.length === 0) return no("nobody listed")
   if (principals.includes(who.person.user)) return YES
-  const groups = principals.filter((principal) => !isUser(principal)).map((group) => who.member[group] ?? "unknown")
+  const groups = principals.filter((principal) => !isPerson(principal)).map((group) => who.member[group] ?? "unknown")
   if (groups.includes("yes")) return YES
   return no(groups.includes("unknown") ? "cannot check" : "not listed")
 }

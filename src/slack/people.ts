@@ -4,7 +4,7 @@
  */
 import { WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from "@slack/web-api"
 import type { Person } from "../core/fact.ts"
-import type { Principal, Who } from "../core/policy.ts"
+import { isPerson, type Principal, type Who } from "../core/policy.ts"
 
 interface Options {
   /** ms, of a clock that only goes forward. */
@@ -57,7 +57,7 @@ export class People {
    * only while it is private and unshared. `fresh`: believe no older lookup. Never throws.
    */
   async who(person: Person, principals: readonly Principal[], { fresh = false } = {}): Promise<Who> {
-    const asked = [...new Set(principals)].filter((principal) => !/^[UW]/.test(principal))
+    const asked = [...new Set(principals)].filter((principal) => !isPerson(principal))
     const [profile, ...members] = await Promise.all([
       this.#profile(person.user, fresh),
       ...asked.map((principal) =>

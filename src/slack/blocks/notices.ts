@@ -6,7 +6,7 @@ import type { RichTextElement } from "@slack/types"
 import { grantRef } from "../../core/grant.ts"
 import { shownArgs } from "../../core/mask.ts"
 import type { Person } from "../../core/fact.ts"
-import type { Principal } from "../../core/policy.ts"
+import { isPerson, type Principal } from "../../core/policy.ts"
 import type { Ask, Call, Grant, Run } from "../../core/run.ts"
 import { guarded, type Message } from "./limits.ts"
 import {
@@ -180,8 +180,7 @@ export function unplaced(place: Principal, error: string, asks: readonly Ask[], 
 
 /** That cards can't be posted to a place, as a sentence without its end. */
 export function cantPost(place: Principal, asks: readonly Ask[], names: Names | undefined): string {
-  const person = /^[UW]/.test(place)
-  const where = person
+  const where = isPerson(place)
     ? `a direct message to ${clip(nameById(place, names?.[place]), 200)}`
     : `the channel ${clip(names?.[place] ?? place, 200)}`
   return `I can't post ${asks.length === 1 ? "the card" : "the cards"} about ${toolsOf(asks)} to ${where}`

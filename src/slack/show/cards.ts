@@ -3,11 +3,12 @@
  * Pure; says what should stand, not what is missing of it.
  */
 import { isRecord } from "../../core/json.ts"
+import { isPerson } from "../../core/policy.ts"
 import { argsField, argsOf, ruleOf, type Ask, type Run } from "../../core/run.ts"
 import type { Request } from "../../core/suspension.ts"
 import { argsMessages, card, minimal, type CardView } from "../blocks/card.ts"
 import { editFields } from "../blocks/fields/edit.ts"
-import { isPerson, pingedBy, placesOf, readName, slotAt, THREAD } from "./places.ts"
+import { pingedBy, placesOf, readName, slotAt, THREAD } from "./places.ts"
 import { isOver, linkOfSlot, slotOf, stands, type Slot, type Slots } from "./record.ts"
 import {
   fitting,

@@ -2,9 +2,10 @@
  * What Slack holds of a run's messages, compared with what is noted of them: pure. Says what is to be noted instead, from
  * which it follows what is posted, changed or deleted; repairs nothing itself.
  */
+import { isPerson } from "../../core/policy.ts"
 import { openAsks, type Run } from "../../core/run.ts"
 import type { Own } from "./look.ts"
-import { isPerson, readName, THREAD } from "./places.ts"
+import { readName, THREAD } from "./places.ts"
 import { isOver, isSame, slotOf, type Copy, type Sent, type Slot, type Slots } from "./record.ts"
 import type { Place } from "./send.ts"
 

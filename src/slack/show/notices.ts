@@ -3,6 +3,7 @@
  * refused. Pure; says what should stand, not what is missing of it.
  */
 import { isRecord } from "../../core/json.ts"
+import { isPerson } from "../../core/policy.ts"
 import { openAsks, type Ask, type Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
 import { calledIn, changedCall, ranUnasked, refusedCalls, reminder, unplaced } from "../blocks/notices.ts"
@@ -11,7 +12,6 @@ import {
   calledBy,
   calledTo,
   comesWithCard,
-  isPerson,
   placeFor,
   placesOf,
   readName,

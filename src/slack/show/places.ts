@@ -2,7 +2,7 @@
  * Where else than in its run's thread the card of an ask stands, and where each of those who are asked is pinged. Pure
  * functions of the stored ask; what Slack lets us post is not known here.
  */
-import type { Principal } from "../../core/policy.ts"
+import { isPerson, type Principal } from "../../core/policy.ts"
 import type { Ask, Run } from "../../core/run.ts"
 
 /** The run's own thread; every other place is the id of a channel, or of a person for their direct messages. */
@@ -20,8 +20,6 @@ export function readName(name: string): { place: string; kind: string; of: strin
 
 /** The most people who get the card of one ask as a direct message. */
 const DIRECT = 5
-
-export const isPerson = (place: string): boolean => /^[UW]/.test(place)
 
 /** Those whom the card asks from the beginning: the requester among them only where they may say yes. */
 export function askedBy({ requester }: Run, { rule }: Ask): Principal[] {
