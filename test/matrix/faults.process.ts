@@ -2,18 +2,13 @@
  * `npm run faults`: every fault in every life, or with `--random` lives with several faults and deaths each, from a seed. Prints a
  * table, and each failure with how to repeat it. Needs REDIS_URL. Ends with 1 when a promise was broken.
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { Redis } from "ioredis"
 import { FAULTS, faultOf } from "./faults.ts"
 import { nameOf, ordealsOf, suffered, type Blow, type Ordeal, type Outcome } from "./faulted.ts"
-import { Fleet } from "./fleet.ts"
 import { LIVES, lifeOf, type Life } from "./lives.ts"
-import { bordersOf, each, seeded, type Ground } from "./matrix.ts"
+import { longForm, printed, say } from "./long-form.ts"
+import { bordersOf, each, seeded } from "./matrix.ts"
 import { drawn } from "./random.ts"
-import { readersOf } from "./redis-wire.ts"
 
 const { values } = parseArgs({
   options: {
@@ -32,16 +27,8 @@ const { values } = parseArgs({
     seats: { type: "string", default: "12" },
   },
 })
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
-
 const seed = Number(values.seed)
-const folder = mkdtempSync(join(tmpdir(), "faults-"))
-const fleet = new Fleet(Number(values.seats))
-const redisUrl = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
-const redis = new Redis(redisUrl)
-const ground: Ground = { fleet, redisUrl, readers: await readersOf(redis), folder }
-redis.disconnect()
-const began = performance.now()
+const { ground, began, elapsed, close } = await longForm("faults", Number(values.seats))
 const outcomes: Outcome[] = []
 let wrong = 0
 
@@ -59,11 +46,10 @@ if (values.border === undefined) {
 
 if (values.random) await randomly()
 else await each(wanted(), Number(values["at-once"]), (ordeal) => suffer(ordeal))
-fleet.close()
 table()
 const unmet = outcomes.filter(({ met }) => !met)
 say(`${outcomes.length} lives in ${elapsed()}: ${wrong} with findings, ${unmet.length} whose border did not come up`)
-if (wrong === 0) rmSync(folder, { recursive: true, force: true })
+close(wrong > 0)
 process.exit(wrong === 0 ? 0 : 1)
 
 /** What is asked for, in an order that the seed says. */
@@ -118,10 +104,6 @@ function repeat({ life, variant, blows }: Ordeal): string {
   return `npm run faults -- --life "${life.name}" ${each} --${variant} --seats 1`
 }
 
-function elapsed(): string {
-  return `${Math.round((performance.now() - began) / 1000)} s`
-}
-
 /** A row a fault: how many lives it befell, and how that went. */
 function table(): void {
   const names = [...FAULTS.map(({ name }) => name), "killed"]
@@ -134,6 +116,5 @@ function table(): void {
     return [[name, ...counts, own.filter(({ met }) => !met).length, seconds.toFixed(1)].map(String)]
   })
   const heads = ["fault", "befell", "lives", "failed", "not met", "seconds"]
-  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => (row[index] ?? "").length)))
-  for (const row of [heads, ...rows]) say(row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  "))
+  printed(heads, rows)
 }

@@ -127,6 +127,13 @@ const UNSEEN = [/^end: /, /^cards: /, /^reaction: /]
 /** The least that can be shown of a run has no button for cancelling it. */
 const LEAST = /^rest: waited in vain for .*"action":"cancel"/
 
+/** Something that befalls the workspace while the life goes on. */
+const befalls = (what: (workspace: Cell["slack"]["workspace"]) => void) =>
+  once(({ cell }) => {
+    what(cell.slack.workspace)
+    return "pass"
+  })
+
 const SLACK: Fault[] = [
   { name: "Slack: reply lost", at: /^slack [\w.]+ \d+ after$/, per: "kind", begin: once("cut") },
   { name: "Slack: 429", at: ANY_SLACK, per: "kind", begin: once(slack(429, "ratelimited", { "retry-after": "1" })) },
@@ -155,19 +162,13 @@ const SLACK: Fault[] = [
     name: "Slack: sockets dropped",
     at: ANY,
     per: "life",
-    begin: once(({ cell }) => {
-      cell.slack.workspace.sockets.drop()
-      return "pass"
-    }),
+    begin: befalls(({ sockets }) => sockets.drop()),
   },
   {
     name: "Slack: sockets refreshed",
     at: ANY,
     per: "life",
-    begin: once(({ cell }) => {
-      cell.slack.workspace.sockets.refresh()
-      return "pass"
-    }),
+    begin: befalls(({ sockets }) => sockets.refresh()),
   },
   {
     name: "Slack: every envelope twice",
@@ -182,20 +183,14 @@ const SLACK: Fault[] = [
     name: "Slack: channel archived",
     at: ANY,
     per: "life",
-    begin: once(({ cell }) => {
-      cell.slack.workspace.alterChannel(OPS, { is_archived: true })
-      return "pass"
-    }),
+    begin: befalls((workspace) => workspace.alterChannel(OPS, { is_archived: true })),
     excuses: UNSEEN,
   },
   {
     name: "Slack: bot removed",
     at: ANY,
     per: "life",
-    begin: once(({ cell }) => {
-      cell.slack.workspace.leave(OPS, BOT)
-      return "pass"
-    }),
+    begin: befalls((workspace) => workspace.leave(OPS, BOT)),
     excuses: UNSEEN,
   },
 ]

@@ -2,17 +2,12 @@
  * `npm run matrix`: the long form. Prints a table of lives and what was killed in them, and each failure with how to repeat
  * it. Needs REDIS_URL, a Redis of its own. Ends with 1 when a promise was broken or a border never came up.
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { Redis } from "ioredis"
 import { kindOf, sideOf } from "./border.ts"
-import { Fleet } from "./fleet.ts"
 import { LIVES, lifeOf } from "./lives.ts"
+import { longForm, printed, say } from "./long-form.ts"
 import { again, bordersOf, each, sampled, seeded, shuffled, tried } from "./matrix.ts"
-import type { CellOf, Ground, Result, Variant } from "./matrix.ts"
-import { readersOf } from "./redis-wire.ts"
+import type { CellOf, Result, Variant } from "./matrix.ts"
 
 const { values } = parseArgs({
   options: {
@@ -33,19 +28,11 @@ const { values } = parseArgs({
     list: { type: "boolean" },
   },
 })
-const say = (text: string): void => void process.stdout.write(`${text}\n`)
-
 const seed = Number(values.seed)
 const atOnce = Number(values["at-once"])
 const lives = values.life?.map(lifeOf) ?? LIVES
 const variants: Variant[] = values.alone ? ["alone"] : values.pair ? ["pair"] : ["alone", "pair"]
-const folder = mkdtempSync(join(tmpdir(), "matrix-"))
-const fleet = new Fleet(Number(values.seats))
-const redisUrl = process.env["REDIS_URL"] ?? "redis://127.0.0.1:6379"
-const redis = new Redis(redisUrl)
-const ground: Ground = { fleet, redisUrl, readers: await readersOf(redis), folder }
-redis.disconnect()
-const began = performance.now()
+const { ground, began, elapsed, close } = await longForm("matrix", Number(values.seats))
 
 const next = seeded(seed)
 const cells: CellOf[] = []
@@ -55,7 +42,8 @@ const found = lives.flatMap((life) => variants.map((variant) => ({ life, variant
 await each(found, atOnce, async ({ life, variant }) => {
   const { borders, findings } = await bordersOf(ground, life, variant)
   seen.set(`${life.name} ${variant}`, borders.length)
-  if (findings.length > 0) complain({ life, variant, border: "", met: true, findings, seconds: 0, folder })
+  if (findings.length > 0)
+    complain({ life, variant, border: "", met: true, findings, seconds: 0, folder: ground.folder })
   const wanted = values.border ?? (values.sample ? sampled(borders, next) : borders)
   cells.push(...wanted.map((border) => ({ life, variant, border })))
   if (values.list) say(borders.map((border) => `${life.name} ${variant}: ${border}`).join("\n"))
@@ -73,14 +61,13 @@ if (!values.list)
     if (result.findings.length > 0) complain(result)
     if (results.length % 100 === 0) say(`${results.length} of ${picked.length} in ${elapsed()}, ${wrong} with findings`)
   })
-fleet.close()
 if (results.length > 0) table()
 const unmet = results.filter(({ met }) => !met)
 for (const one of unmet) say(`not met: ${again(one)}`)
 say(
   `${results.length} kills in ${elapsed()}: ${wrong} with findings, ${unmet.length} whose border did not come up again`,
 )
-if (wrong === 0) rmSync(folder, { recursive: true, force: true })
+close(wrong > 0)
 process.exit(wrong === 0 && unmet.length <= results.length / 50 ? 0 : 1)
 
 function complain(result: Result): void {
@@ -89,10 +76,6 @@ function complain(result: Result): void {
   say(`\n${life.name}, ${variant}, killed at “${border}”:`)
   for (const one of findings) say(`  - ${one.slice(0, 3000)}`)
   say(`  again: ${again(result)}\n  its logs: ${where}`)
-}
-
-function elapsed(): string {
-  return `${Math.round((performance.now() - began) / 1000)} s`
 }
 
 /** A row a life and variant: how often it was killed at each kind of border, before and after, and how that went. */
@@ -111,7 +94,6 @@ function table(): void {
     const counts = [own.length, failed, own.filter(({ met }) => !met).length, seconds.toFixed(1)]
     return [life.name, variant, seen.get(`${life.name} ${variant}`) ?? 0, ...wires.map(of), ...counts].map(String)
   })
-  const widths = heads.map((head, index) => Math.max(head.length, ...rows.map((row) => (row[index] ?? "").length)))
-  for (const row of [heads, ...rows]) say(row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  "))
+  printed(heads, rows)
   say("redis to ack: kills before + after · seconds: mean of one life, waiting included")
 }
