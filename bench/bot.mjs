@@ -95,7 +95,7 @@ export async function openBot(url, prefix, seen = () => {}, beat = () => {}) {
       if (step.run.ended) waiting.get(id)?.ended()
     },
   })
-  const worker = startWorker({ store, owner: randomUUID(), agent, log })
+  const worker = startWorker({ store, owner: randomUUID(), agentOf: () => agent, log })
   const look = (found) => {
     if (found.agenda !== undefined) worker.wake(found.agenda - found.now)
     beat(found)

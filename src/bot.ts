@@ -151,7 +151,14 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
     stops.tellers.push(() => audit.stop())
     const pause = new KnownPause()
-    const worker = startWorker({ store, owner, agent, atOnce: config.limits.process, log, paused: () => pause.paused })
+    const worker = startWorker({
+      store,
+      owner,
+      agentOf: () => agent,
+      atOnce: config.limits.process,
+      log,
+      paused: () => pause.paused,
+    })
     stops.doors.push((ms) => worker.stop(ms))
     // The last click's commit may have left its run here.
     stops.tellers.push(() => worker.stop(1000))

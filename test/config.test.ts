@@ -574,7 +574,9 @@ describe("the model", () => {
     ],
     [
       'model: { provider: anthropic, model: x, apiKey: "${SLACK_BOT_TOKEN}" }',
-      ["1: model.apiKey must not use ${SLACK_BOT_TOKEN}: that is the bot's own secret, and this goes to the model."],
+      [
+        "1: model.apiKey must not use ${SLACK_BOT_TOKEN}: that is the bot's own secret, and this goes to somebody else.",
+      ],
     ],
     [
       'model: { provider: anthropic, model: "${MODEL}", apiKey: "${OPENAI_API_KEY}" }',

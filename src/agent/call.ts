@@ -81,6 +81,8 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
     },
     callId,
     attempt: attempt.id,
+    run: held.run().id,
+    requester: held.run().requester,
     ...answered,
   }
   const result = (await unlessDeaf(held, runTool(tool, args, ctx), limit)) ?? DEAF

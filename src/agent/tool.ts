@@ -3,6 +3,7 @@
  * who agreed to a call, and whether it may start, is decided before it comes here.
  */
 import { canonical } from "../core/digest.ts"
+import type { Person } from "../core/fact.ts"
 import { isRecord, jsonCopy } from "../core/json.ts"
 import type { Effects } from "../core/run.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
@@ -24,6 +25,10 @@ export interface ToolContext {
   callId?: string
   /** Fresh for every execution. */
   attempt?: string
+  /** The run's id. */
+  run?: string
+  /** Who asked for what is being done, as Slack names them. */
+  requester?: Person
 }
 
 type Args = Record<string, unknown>

@@ -5,7 +5,7 @@
 import { z } from "zod"
 import { addressOf } from "../store/address.ts"
 import { said } from "./forms.ts"
-import { isPrivate } from "./settings.ts"
+import { isPrivate } from "./references.ts"
 
 export type Transport = { kind: "socket"; appToken: string } | { kind: "http"; signingSecret: string; port: number }
 

@@ -125,3 +125,9 @@ export function durationOf(text: string): { ok: true; ms: number } | { ok: false
     return { ok: false, message: `must be at most ${MAX_DAYS}d (ten years), not ${show(text)}` }
   return { ok: true, ms }
 }
+
+/** A whole number of things, with what is usual where it is left out. */
+export function count(things: string, least: number, most: number, usual: number) {
+  const error = said(`a whole number of ${things} from ${least} to ${most}`)
+  return z.int({ error }).min(least, { error }).max(most, { error }).default(usual)
+}

@@ -7,87 +7,15 @@ import { z } from "zod"
 import { isRecord } from "../core/json.ts"
 import { globsMeet, type ApprovalRule, type Asking } from "../core/rules.ts"
 import { approvers, asking, contradiction, duration, selfApproval, when } from "./asking.ts"
-import { ids, mapping, said, show } from "./forms.ts"
+import { count, ids, mapping, said } from "./forms.ts"
+import { modelSettings } from "./model.ts"
+import type { Surroundings } from "./references.ts"
 
-/** What a file is read against. */
-export type Surroundings = {
-  env: NodeJS.ProcessEnv
-  /** The folder that relative paths in the file start from. */
-  folder: string
-  /** Takes every value that came out of the environment, so that the log can leave it out. */
-  secret: (value: string) => void
-}
-
-/** Variables that are the bot's own: a model provider must never be sent one of them. */
-const OWN = new Set([
-  "SLACK_BOT_TOKEN",
-  "SLACK_APP_TOKEN",
-  "SLACK_SIGNING_SECRET",
-  "REDIS_URL",
-  "REDIS_SENTINEL_PASSWORD",
-])
-const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 const PEOPLE = "users (U…) and user groups (S…)"
 
-export function settings({ env, folder, secret }: Surroundings) {
-  const expanded = (text: string, issue: (message: string) => void): string =>
-    text.replaceAll(REFERENCE, (reference, name: string) => {
-      const value = env[name]
-      if (OWN.has(name)) issue(`must not use ${reference}: that is the bot's own secret, and this goes to the model`)
-      else if (value === undefined || value === "") {
-        issue(`uses ${reference}, but ${name} is not set: set it in the environment the bot is started in`)
-      } else secret(value)
-      return value ?? ""
-    })
-
-  const apiKey = z
-    // Its value is never repeated: it may be the key itself.
-    .string({ error: 'must name an environment variable, such as "${OPENAI_API_KEY}"' })
-    .regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, {
-      error: 'must name an environment variable, such as "${OPENAI_API_KEY}": a key does not belong into the file',
-    })
-    .transform((text, context) => expanded(text, (message) => context.addIssue(message)))
-
-  const baseUrl = z
-    .string({ error: said("an address, such as https://api.openai.com/v1") })
-    .transform((text, context) => expanded(text, (message) => context.addIssue(message)))
-    .refine(isPrivate, {
-      error: "must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost)",
-    })
-
-  const name = z
-    .string({ error: said("the model's name, as its provider writes it") })
-    .trim()
-    .min(1, { error: "is empty: put the model's name, as its provider writes it" })
-    .refine((text) => !text.includes("${"), {
-      error: "is taken as it stands: ${NAME} works in apiKey and baseUrl only",
-    })
-  const limits = { maxTurns: count("turns", 1, 1_000, 20), maxTokens: count("tokens", 1, 1_000_000_000, 200_000) }
-
-  const providers = "openai-compatible, anthropic or demo"
-  const model = z.discriminatedUnion(
-    "provider",
-    [
-      mapping({
-        provider: z.literal("openai-compatible"),
-        baseUrl,
-        model: name,
-        // A model server on one's own machine often wants none.
-        apiKey: apiKey.optional(),
-        ...limits,
-      }),
-      mapping({ provider: z.literal("anthropic"), baseUrl: baseUrl.optional(), model: name, apiKey, ...limits }),
-      mapping({ provider: z.literal("demo"), ...limits }),
-    ],
-    {
-      error: ({ input }) => {
-        if (input === undefined) return `is missing: put "model: { provider: … }", with ${providers}`
-        if (typeof input !== "object" || input === null) return `must be a mapping with provider: ${providers}`
-        return `must be ${providers}, not ${show("provider" in input ? input.provider : undefined)}`
-      },
-    },
-  )
-
+export function settings(around: Surroundings) {
+  const { folder } = around
+  const model = modelSettings(around)
   const rule = mapping({
     tool: z
       .string({ error: said("a tool's name; * stands for any characters, ? for one") })
@@ -235,18 +163,4 @@ function guarded({ value: rules, issues }: { value: readonly ApprovalRule[]; iss
     const message = `allows what approvals[${strict}] lets slip by its when: give this rule a when of its own that says for which values it is meant`
     issues.push({ code: "custom", input: lax, path: [index], message })
   }
-}
-
-function count(things: string, least: number, most: number, usual: number) {
-  const error = said(`a whole number of ${things} from ${least} to ${most}`)
-  return z.int({ error }).min(least, { error }).max(most, { error }).default(usual)
-}
-
-/** Whether nobody on the way can read what is sent there, and the address itself holds no secret. */
-export function isPrivate(address: string): boolean {
-  if (!URL.canParse(address)) return false
-  const { protocol, hostname, username, password } = new URL(address)
-  if (username !== "" || password !== "") return false
-  const loopback = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  return protocol === "https:" || (protocol === "http:" && loopback)
 }

@@ -166,6 +166,8 @@ export interface Run {
   cause: string
   requester: Person
   channel: string
+  /** Which agent works on it, by its name in the configuration; absent: the one of the whole file. */
+  agent?: string | undefined
   /** The first line of what was asked for, masked, at most 150 characters; the whole, where it is more, is the text `prompt`. */
   title: string
   at: number

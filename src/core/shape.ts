@@ -51,6 +51,7 @@ export const wholeRun = (run: Run): Run => ({
   cause: run.cause,
   requester: run.requester,
   channel: run.channel,
+  agent: run.agent,
   title: run.title,
   at: run.at,
   keep: run.keep,

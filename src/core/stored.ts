@@ -70,9 +70,9 @@ export function writeRun(run: Run): string {
     run.facts.n,
     shortened(run.facts.hash),
   ]
-  const { counts, grants, lately, retry, cancelled, ended } = run
+  const { agent, counts, grants, lately, retry, cancelled, ended } = run
   const refusals = isEmpty(run.refusals) ? undefined : run.refusals
-  const more = { counts, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
+  const more = { agent, counts, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
   if (!isEmpty(more)) stored.push(more)
   return JSON.stringify(stored)
 }
@@ -158,6 +158,7 @@ function runOf(stored: StoredRun): Run {
     cause,
     requester: personOf(requester),
     channel,
+    agent: more.agent,
     title,
     at,
     keep,

@@ -19,6 +19,7 @@ export function begin(
     cause: string
     requester: Person
     channel: string
+    agent?: string | undefined
     prompt: string
     keep: number
     rooted: boolean
@@ -39,6 +40,7 @@ export function begin(
     cause: how.cause,
     requester: how.requester,
     channel: how.channel,
+    agent: how.agent,
     title,
     at: now,
     keep: how.keep,

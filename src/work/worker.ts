@@ -9,7 +9,7 @@ import { advance } from "../agent/advance.ts"
 import { Deadline } from "../agent/deadline.ts"
 import { cancelled } from "../core/ask.ts"
 import { ROOT_WITHIN, wakeAt } from "../core/run.ts"
-import type { Call } from "../core/run.ts"
+import type { Call, Run } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import { doubted } from "../core/doubt.ts"
 import { stumbled } from "../core/turn.ts"
@@ -23,7 +23,8 @@ export interface WorkerOptions {
   store: Store
   /** Names this process among all, for as long as it lives. */
   owner: string
-  agent: Agent
+  /** Whose steps a run's are. */
+  agentOf: (run: Run) => Agent
   /** Runs held at once. */
   atOnce?: number
   /** ms that a lease lasts unrenewed. */
@@ -165,7 +166,8 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   async function resume(held: RedisHeld): Promise<void> {
-    const { ruleOf } = options.agent
+    const agent = options.agentOf(held.run())
+    const { ruleOf } = agent
     // Whatever runs was begun by a holder before us: we hold nothing twice.
     if (held.run().calls.some(({ state }) => state === "running")) {
       await held.apply((run, now) => {
@@ -174,16 +176,15 @@ export function startWorker(options: WorkerOptions): Worker {
       })
     }
     try {
-      await advance(held, options.agent, { abort, drain: drain.signal, paused })
+      await advance(held, agent, { abort, drain: drain.signal, paused })
     } catch (error) {
-      if (!(error instanceof LeaseLost)) await broke(held)
+      if (!(error instanceof LeaseLost)) await broke(held, agent)
       throw error
     }
   }
 
   /** What breaks while a turn is taken may break each time, and each time costs a turn: it counts like a model's fault. */
-  async function broke(held: RedisHeld): Promise<void> {
-    const { retries: limit, retryBaseMs: base } = options.agent
+  async function broke(held: RedisHeld, { retries: limit, retryBaseMs: base }: Agent): Promise<void> {
     const how = { words: "the model's answer could not be dealt with; the log says why", retryable: true, limit, base }
     await held.apply((run, now) => stepped(stumbled(run, how, now))).catch(() => undefined)
   }

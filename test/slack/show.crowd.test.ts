@@ -65,7 +65,7 @@ async function working(bot: Rig): Promise<Worker> {
   const worker = startWorker({
     store: bot.store,
     owner: randomUUID(),
-    agent: {
+    agentOf: () => ({
       model,
       tools,
       maxTurns: 20,
@@ -74,7 +74,7 @@ async function working(bot: Rig): Promise<Worker> {
       retries: 2,
       guard: async () => ({ do: "ask", rule, request: { id: mintId(), kind: "approval", prompt: "Run it" } }),
       ruleOf: () => rule,
-    },
+    }),
     log: pino({ level: "silent" }),
   })
   const pulse = setInterval(() => worker.wake(), 500)

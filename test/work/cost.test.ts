@@ -66,7 +66,7 @@ beforeAll(async () => {
     },
   })
   // Without a pulse: its own commits are all that moves a run here, so there is nothing that comes by chance.
-  worker = startWorker({ store, owner: randomUUID(), agent, log: pino({ level: "silent" }) })
+  worker = startWorker({ store, owner: randomUUID(), agentOf: () => agent, log: pino({ level: "silent" }) })
   holding.worker = worker
 })
 

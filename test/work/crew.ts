@@ -215,7 +215,7 @@ async function join(prefix: string, how: Parameters<Crew["join"]>[0]): Promise<M
   }
   const { leaseMs = 15_000, atOnce = 100 } = how
   const pause = new KnownPause()
-  const worker = startWorker({ store, owner, agent, leaseMs, atOnce, log, paused: () => pause.paused })
+  const worker = startWorker({ store, owner, agentOf: () => agent, leaseMs, atOnce, log, paused: () => pause.paused })
   holding.worker = worker
   const beat = ({ agenda, now, paused }: Peek, askedAt: number): void => {
     pause.saw(paused !== undefined, askedAt)
