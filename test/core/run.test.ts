@@ -470,6 +470,7 @@ describe("a run", () => {
       cause: "trigger",
       requester: person,
       channel: "C1",
+      agent: "ops",
       title: "deploy",
       at: 1,
       keep: 2,
