@@ -132,7 +132,9 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
     await held.apply((run, now) => stepped(run.calls.length === 0 ? end(run, how, now) : undefined))
     return
   }
-  const { onText, instructions } = agent
+  const { live, instructions } = agent
+  const onText = live && ((delta: string) => live.said(held.run(), delta))
+  onText?.("")
   const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
   const tools = agent.tools.tools()
   const taken = await takeTurn(agent.model, { messages, tools, instructions, onText, limit })

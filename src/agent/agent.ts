@@ -58,6 +58,14 @@ export interface Observe {
   ): Promise<ToolResult>
 }
 
+/** Who is told what is under way in a run while it is. Nothing of it is kept, and nobody waits for it. */
+export interface Live {
+  /** Text of the model as it comes; "" begins a turn. */
+  said(run: Run, delta: string): void
+  /** What a tool tells of its call; only while that runs. */
+  told?(run: Run, call: Pick<Observed, "id" | "tool">, text: string): void
+}
+
 /** What an agent is made of, and its limits. */
 export interface Agent {
   model: LanguageModelV3
@@ -79,8 +87,8 @@ export interface Agent {
   /** Who answers the Requests that a tool raises, and (without one) doubts about unguarded calls. */
   ruleOf: (asked: Asked) => Rule
   observe?: Observe
-  /** Text of the model as it comes, where somebody reads along. */
-  onText?: (delta: string) => void
+  /** Where somebody reads along: its presence is what makes answers stream. */
+  live?: Live
 }
 
 /** A run in somebody's hands: the newest state known, and the way to change it. */

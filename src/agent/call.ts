@@ -74,6 +74,7 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
     if (outcome.kind === "no") return
   }
   const began = performance.now()
+  const telling = tellingOf(held, agent, call)
   const callId = `${held.run().id}.${call.id}`
   const ctx = {
     get signal() {
@@ -83,9 +84,10 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
     attempt: attempt.id,
     run: held.run().id,
     requester: held.run().requester,
+    progress: telling.progress,
     ...answered,
   }
-  const result = (await unlessDeaf(held, runTool(tool, args, ctx), limit)) ?? DEAF
+  const result = (await unlessDeaf(held, runTool(tool, args, ctx), limit).finally(telling.end)) ?? DEAF
   const ms = performance.now() - began
   const raised = suspensionOf(result)
   if (raised === undefined) {
@@ -95,6 +97,24 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
   if (!raised.ok) return deliver(held, agent, how, failure(raised.error), ms)
   if (answered) return deliver(held, agent, how, failure(unresolvedOutput(answered.request)), ms)
   return suspend(held, agent, how, raised.request, ms)
+}
+
+/** Characters of what a tool tells that are looked at. */
+const MOST_TOLD = 1000
+
+/** What a tool may tell of its call until that is over. It can do no harm: whatever else it passes is dropped. */
+function tellingOf(held: Held, { live }: Agent, { id, tool }: Call): { progress(text: string): void; end(): void } {
+  let over = false
+  return {
+    progress(text: unknown) {
+      if (!over && typeof text === "string" && text.trim() !== "") {
+        live?.told?.(held.run(), { id, tool }, text.slice(0, MOST_TOLD))
+      }
+    },
+    end() {
+      over = true
+    },
+  }
 }
 
 /** ms that a tool has for ending when its run was cancelled. */

@@ -166,7 +166,8 @@ class Session {
     this.#signal = limit.signal
     this.#clear = () => limit.clear()
     this.#agent = { ...agentOf(options, model, toolkit, held), observe: this.#observe(toolkit) }
-    if (events !== undefined) this.#agent.onText = (delta) => events.push({ type: "text", delta })
+    if (events !== undefined)
+      this.#agent.live = { said: (_run, delta) => delta !== "" && events.push({ type: "text", delta }) }
   }
 
   #observe(toolkit: Toolkit): Observe {

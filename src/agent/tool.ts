@@ -29,6 +29,11 @@ export interface ToolContext {
   run?: string
   /** Who asked for what is being done, as Slack names them. */
   requester?: Person
+  /**
+   * Tells people how far the call is, in a few words ("3 of 7 pages read"), while it runs: only the latest is shown, when
+   * there is time for it, masked, and nothing of it is kept.
+   */
+  progress?: (text: string) => void
 }
 
 type Args = Record<string, unknown>
