@@ -103,15 +103,19 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
 const MOST_TOLD = 1000
 
 /** What a tool may tell of its call until that is over. It can do no harm: whatever else it passes is dropped. */
-function tellingOf(held: Held, { live }: Agent, { id, tool }: Call): { progress(text: string): void; end(): void } {
+function tellingOf(
+  held: Held,
+  { live }: Agent,
+  { id, tool }: Call,
+): { progress: (text: string) => void; end: () => void } {
   let over = false
   return {
-    progress(text: unknown) {
+    progress: (text: unknown) => {
       if (!over && typeof text === "string" && text.trim() !== "") {
         live?.told?.(held.run(), { id, tool }, text.slice(0, MOST_TOLD))
       }
     },
-    end() {
+    end: () => {
       over = true
     },
   }
