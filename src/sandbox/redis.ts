@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { connect, createServer } from "node:net"
 import { join, resolve } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
 import { needProgram } from "./program.ts"
 import { watched } from "./watched.ts"
 
@@ -17,7 +18,7 @@ export type RedisServer = {
   dir: string
   /** Resolves when the server has ended, for whatever reason; `why` is what it said last. */
   ended: Promise<{ why: string }>
-  /** Ends it in order (everything acknowledged is on disk then) and waits for that. A second call does no harm. */
+  /** Ends it in order (everything acknowledged is on disk then), within 20 s, and waits for that. A second call does no harm. */
   stop(): Promise<void>
 }
 
@@ -66,6 +67,8 @@ export async function startRedis(program: string, options: RedisOptions): Promis
 
 // CONT, because a stopped process would hear TERM only after it.
 const END = "kill -TERM $$; kill -CONT $$"
+/** How long a server is asked to end in order, ms; it is killed after that. */
+const STOPPING = 20_000
 
 async function launch(
   program: string,
@@ -95,9 +98,11 @@ async function launch(
   if (pid === undefined) return { ok: false, why: "it has no process id" }
 
   async function stop(): Promise<void> {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill("SIGTERM")
+    for (const until = performance.now() + STOPPING; child.exitCode === null && child.signalCode === null;) {
+      // While it writes its first append-only file it takes no SIGTERM, and forgets that there was one.
+      child.kill(performance.now() < until ? "SIGTERM" : "SIGKILL")
       child.kill("SIGCONT")
+      await Promise.race([ended, delay(500, undefined, { ref: false })])
     }
     await ended
   }

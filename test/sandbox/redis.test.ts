@@ -72,6 +72,19 @@ describe("a private Redis", () => {
     await expect(startRedis("/nowhere/redis-server", { dir })).rejects.toThrow(/\/nowhere\/redis-server/)
   })
 
+  test("ends also while it writes its first append-only file, when it takes no SIGTERM", async () => {
+    const slowly = ["--appendonly", "no", "--rdb-key-save-delay", "20000"]
+    const server = await startRedis(program, { dir: await scratchFolder("redis"), args: slowly })
+    open.push(server)
+    await ask(server.url, async (redis) => {
+      await redis.mset(Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`key ${n}`, "a value"])))
+      await redis.config("SET", "appendonly", "yes")
+    })
+    await server.stop()
+    expect(await server.ended).toMatchObject({ why: expect.stringMatching(/bye bye/) })
+    expect(await readdir(join(server.dir, "appendonlydir"))).not.toEqual([])
+  })
+
   test("tells its owner when it ends by itself", async () => {
     const server = await started(await scratchFolder("redis"))
     process.kill(server.pid, "SIGKILL")
