@@ -13,9 +13,11 @@ import { readersOf } from "./redis-wire.ts"
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
 
-/** Lives that are tried, and ordeals of each: a life takes some seconds, waiting mostly. */
+/** Lives that are tried at the same time, and ordeals of each, at most: a life takes some seconds, waiting mostly. */
 const TRIED = 2
 const EACH = 2
+/** None is begun after so long, ms. */
+const BEGIN = 45_000
 
 const seed = Date.now() % 1_000_000
 let ground: Ground
@@ -32,10 +34,12 @@ const told = ({ life, variant, blows }: Ordeal): string => {
   return `npm run faults -- --life "${life.name}" ${each.join(" ")} --${variant} --seats 1`
 }
 
-test("faults befall lives, and every promise is kept", async () => {
+test(`faults befall lives, and every promise is kept: ${TRIED * EACH} of them, as many as begin within ${BEGIN / 1000} s`, async () => {
+  const until = performance.now() + BEGIN
   const next = seeded(seed)
   const order = LIVES.map((life) => ({ life, at: next(1_000_000) })).sort((a, b) => a.at - b.at)
   const quick = FAULTS.filter(({ slow }) => !slow)
+  let tried = 0
   await Promise.all(
     order.slice(0, TRIED).map(async ({ life }) => {
       const { borders, findings } = await bordersOf(ground, life, "alone")
@@ -43,12 +47,15 @@ test("faults befall lives, and every promise is kept", async () => {
       const known = [{ life, borders }]
       const all = ordealsOf(quick, known, next)
       const picked = Array.from({ length: EACH }, () => all.splice(next(all.length), 1)).flat()
-      for (const ordeal of picked) {
+      for (const [index, ordeal] of picked.entries()) {
+        if (index > 0 && performance.now() > until) break
         const outcome = await suffered(ground, ordeal)
         expect(outcome.findings, told(ordeal)).toEqual([])
+        tried += 1
       }
     }),
   )
+  process.stdout.write(`faults: ${tried} of ${TRIED * EACH} lives, seed ${seed}\n`)
 })
 
 describe("what is drawn", () => {

@@ -181,6 +181,8 @@ const SLACK: Fault[] = [
   },
   {
     name: "Slack: channel archived",
+    // Changes of what stands there are tried for four minutes.
+    slow: true,
     at: ANY,
     per: "life",
     begin: befalls((workspace) => workspace.alterChannel(OPS, { is_archived: true })),
@@ -188,6 +190,8 @@ const SLACK: Fault[] = [
   },
   {
     name: "Slack: bot removed",
+    // Changes of what stands there are tried for four minutes.
+    slow: true,
     at: ANY,
     per: "life",
     begin: befalls((workspace) => workspace.leave(OPS, BOT)),

@@ -96,6 +96,7 @@ export async function lived(living: Living): Promise<Lived> {
     workspace,
     messages: () => (stands ??= workspace.messages(OPS)),
     deeds,
+    told: (who) => told(cell, who).map(({ text }) => text),
     deaths: () => deaths + (living.upsets?.() ?? 0),
     isHeard: () => alive().length > 0 && workspace.sockets.count > 0,
     // While Redis does not answer nobody knows.

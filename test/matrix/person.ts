@@ -35,6 +35,8 @@ export interface Place {
   /** What stands where runs live, looked at anew only when something changed. */
   messages: () => readonly Message[]
   deeds: Deed[]
+  /** What one person was told alone so far, in order. */
+  told: (who: string) => readonly string[]
   /** How many bots have died. */
   deaths: () => number
   /** Whether a bot is there to hear it. */
@@ -48,12 +50,17 @@ export interface Place {
 /** ms that somebody waits for what they did to show, when no bot died meanwhile. */
 const PATIENCE = 30_000
 
+/** What is said of a press that counts, or that came too late, where Slack shows that on no message. */
+const SETTLES = /^(Recorded|Already settled|You have approved|Too late|Changed|Cancelled|Nothing to cancel)\b/
+
 /** A step that is under way. */
 export class Doing {
   readonly step: Step
   readonly #place: Place
   /** What they looked at when they acted. */
   #acted: { deaths: number; at: number; on: Message | undefined; done: boolean } | undefined
+  /** How much they had been told before they acted at all. */
+  #told = 0
 
   constructor(step: Step, place: Place) {
     this.step = step
@@ -79,9 +86,15 @@ export class Doing {
     if (!this.#acted?.done) return false
     if (step.do === "type") return messages.length > 0
     const { on } = this.#acted
+    if (this.#hasHeard(step.who)) return true
     const now = messages.find(({ ts }) => ts === on?.ts)
     if (step.do === "press" && step.stays !== true) return now === undefined || !buttonOf(now, step.action)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
+  }
+
+  #hasHeard(who: string): boolean {
+    const since = this.#place.told(who).slice(this.#told)
+    return since.some((text) => SETTLES.test(text))
   }
 
   /** Once, and again when a bot died since, and whatever that left was dealt with; or when nothing came of it for long. */
@@ -103,6 +116,7 @@ export class Doing {
 
   async #act(on: Message | undefined): Promise<void> {
     const acted = { deaths: this.#place.deaths(), at: performance.now(), on, done: false }
+    if (!this.#acted && "who" in this.step) this.#told = this.#place.told(this.step.who).length
     this.#acted = acted
     try {
       if (this.step.do === "type") await this.#type(this.step)
