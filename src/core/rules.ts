@@ -38,10 +38,15 @@ export interface Called {
 export type Decision = ({ do: "allow" } | { do: "deny"; rule: string } | { do: "ask"; rule: Rule }) & { index?: number }
 
 /**
- * The first rule that matches decides; what no rule matches is asked. Rules before it that may have been meant (odd values)
- * hold as well: the strictest of all.
+ * The first rule that matches decides; what no rule matches is asked, unless something else is given for it. Rules before it
+ * that may have been meant (odd values) hold as well: the strictest of all.
  */
-export function decide(rules: readonly ApprovalRule[], defaults: Rule, called: Called): Decision {
+export function decide(
+  rules: readonly ApprovalRule[],
+  defaults: Rule,
+  called: Called,
+  otherwise: Decision = { do: "ask", rule: defaults },
+): Decision {
   const odd: Decision[] = []
   for (const [index, rule] of rules.entries()) {
     if (!globMatches(rule.tool, called.tool)) continue
@@ -51,7 +56,7 @@ export function decide(rules: readonly ApprovalRule[], defaults: Rule, called: C
     if (fits === "yes") return strictest(odd, decision)
     odd.push(decision)
   }
-  return strictest(odd, { do: "ask", rule: defaults })
+  return strictest(odd, otherwise)
 }
 
 /** Of those that may have been meant and the one that was. */
@@ -115,7 +120,7 @@ export function together(a: Rule, b: Rule): Rule {
 
 /** What both rules let people do besides deciding. */
 const bothWays = (a: Rule, b: Rule): Pick<Rule, "edit" | "escalate"> => ({
-  ...(a.edit && b.edit ? { edit: strictEdit(a.edit, b.edit) } : {}),
+  ...editing(a, b),
   ...escalations(a, b),
 })
 
@@ -159,10 +164,11 @@ function saying(a: Rule, b: Rule): Pick<Rule, "approvers" | "selfApproval"> {
   return { approvers: a.approvers, selfApproval: alone ? "confirm" : a.selfApproval && b.selfApproval }
 }
 
-const strictEdit = (a: NonNullable<Rule["edit"]>, b: NonNullable<Rule["edit"]>): NonNullable<Rule["edit"]> => ({
-  by: a.by === b.by ? a.by : "approvers",
-  ...(a.votes && b.votes ? { votes: true } : {}),
-})
+/** Whom both let change the args: where one means the requester and the other those who approve, nobody. */
+function editing({ edit: a }: Rule, { edit: b }: Rule): Pick<Rule, "edit"> {
+  if (!a || !b || a.by !== b.by) return {}
+  return { edit: { by: a.by, ...(a.votes && b.votes ? { votes: true } : {}) } }
+}
 
 /** odd: the value is none that the rule's author can have thought of, so whether the rule was meant is unknown. */
 export type Fits = "yes" | "no" | "odd"
