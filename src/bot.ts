@@ -6,13 +6,13 @@ import { randomUUID } from "node:crypto"
 import type { LanguageModelV3 } from "@ai-sdk/provider"
 import { startAudit } from "./audit/audit.ts"
 import type { Agent } from "./agent/agent.ts"
+import { gone, narrowed } from "./agent/named.ts"
 import { createModel } from "./agent/model.ts"
 import { createToolkit } from "./agent/tool.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import { mayStillGrant } from "./core/grant.ts"
 import { isPerson, principalsOf } from "./core/policy.ts"
-import { asking } from "./core/rules.ts"
 import type { Run, Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
@@ -23,7 +23,7 @@ import { startShow } from "./slack/show.ts"
 import { Pace } from "./slack/show/pace.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
 import { Store, type Loaded } from "./store/store.ts"
-import { callsOf, masksFor, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
+import { callsOf, decidersIn, masksFor, policiesOf, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { KnownPause } from "./work/paused.ts"
@@ -55,24 +55,50 @@ const stillMayWith =
   async (grant, { requester }) =>
     mayStillGrant(grant, requester, await people.who(grant.by, principalsOf(grant.rule)))
 
-function modelOf({ model }: Config, demo: () => LanguageModelV3): LanguageModelV3 {
+function modelOf(model: Config["model"], demo: () => LanguageModelV3): LanguageModelV3 {
   if (model.provider === "demo") return demo()
   return createModel(model)
 }
 
-function agentOf({ config, demo }: BotOptions, tools: Toolkit, policy: Policy, stillMay: StillMay): Agent {
+/** `instructions`, `model`: of the agent. */
+function agentOf(
+  { config, demo }: BotOptions,
+  { instructions, model }: Pick<Config, "instructions" | "model">,
+  tools: Toolkit,
+  policy: Policy,
+  stillMay: StillMay,
+): Agent {
   return {
-    model: modelOf(config, demo),
-    ...(config.instructions === "" ? {} : { instructions: config.instructions }),
+    model: modelOf(model, demo),
+    ...(instructions === "" ? {} : { instructions }),
     tools,
-    maxTurns: config.model.maxTurns,
-    maxTokens: config.model.maxTokens,
+    maxTurns: model.maxTurns,
+    maxTokens: model.maxTokens,
     maxAsksPerTurn: config.maxAsksPerTurn,
     retries: MODEL_RETRIES,
     timeoutMs: TURN_TIMEOUT,
     guard: policyGuard(policy, stillMay),
     ruleOf: ruleFor(policy),
   }
+}
+
+/** Which agent a run is of: what one of the file leaves out is as the file has it. */
+function agentsOf(
+  options: BotOptions,
+  tools: Toolkit,
+  { policy, policies }: { policy: Policy; policies: ReadonlyMap<string, Policy> },
+  stillMay: StillMay,
+): (run: Run) => Agent {
+  const { config } = options
+  const own = agentOf(options, config, tools, policy, stillMay)
+  const named = new Map(
+    Object.entries(config.agents).map(([name, agent]) => {
+      const settings = { instructions: agent.instructions ?? config.instructions, model: agent.model ?? config.model }
+      const kit = agent.tools ? narrowed(tools, agent.tools) : tools
+      return [name, agentOf(options, settings, kit, policies.get(name) ?? policy, stillMay)]
+    }),
+  )
+  return ({ agent }) => (agent === undefined ? own : (named.get(agent) ?? gone(own, agent)))
 }
 
 /** The transcript that a run begins with. */
@@ -128,8 +154,10 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const home = await identify(newClient())
     const people = new People(newClient(), home)
     const policy = policyOf(config)
-    const agent = agentOf(options, tools, policy, stillMayWith(people))
-    const calls = callsOf(policy, tools, config.authorizationHosts)
+    const policies = policiesOf(config)
+    const agentFor = agentsOf(options, tools, { policy, policies }, stillMayWith(people))
+    const calls = callsOf(policy, tools, config.authorizationHosts, policies)
+    const all = [policy, ...policies.values()]
     const show = startShow({
       schemaOf: calls.schemaOf,
       store,
@@ -148,13 +176,13 @@ export async function startBot(options: BotOptions): Promise<Bot> {
         admins: config.admins.filter(isPerson),
         ...config.audit,
       })
-    const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(policy, tool) })
+    const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(all, tool) })
     stops.tellers.push(() => audit.stop())
     const pause = new KnownPause()
     const worker = startWorker({
       store,
       owner,
-      agentOf: () => agent,
+      agentOf: agentFor,
       atOnce: config.limits.process,
       log,
       paused: () => pause.paused,
@@ -169,14 +197,12 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       worker.committed(id, at)
       homes(step.run)
     }
-    const { starters, channels, approvers, admins, approvals } = config
-    const rules = [policy.defaults, ...approvals.map((rule) => asking(policy.defaults, rule))]
-    const deciders = [...new Set(rules.flatMap(principalsOf))]
+    const { starters, channels, approvers, admins } = config
     const app = await startApp({
       slack,
       home,
       command: config.command,
-      lists: { starters, channels, approvers, admins, deciders },
+      lists: { starters, channels, approvers, admins, deciders: decidersIn(all) },
       calls,
       limits: config.limits,
       keepEnded: redis.keepEnded,

@@ -5,6 +5,7 @@
 import { dirname, resolve } from "node:path"
 import type { z } from "zod"
 import { type KnownEnvironment, type LogLevel, readEnvironment, type Transport } from "./config/environment.ts"
+import { isTheFiles, withWholeModels } from "./config/agents.ts"
 import { alike } from "./config/forms.ts"
 import { knownOf, type KnownSettings } from "./config/known.ts"
 import { settings } from "./config/settings.ts"
@@ -105,7 +106,8 @@ interface FileRead {
 function readFile(env: NodeJS.ProcessEnv): FileRead {
   const named = env["COUNTERSIGN_CONFIG"] ?? "./countersign.yaml"
   const path = resolve(named)
-  const { file, faults } = readYaml(named)
+  const { file: raw, faults } = readYaml(named)
+  const file = raw && { ...raw, data: withWholeModels(raw.data) }
   const secrets: string[] = []
   const schema = settings({ env, folder: dirname(path), secret: (value) => secrets.push(value) })
   const at: Known["at"] = (place) => `${named}:${file?.lineOf(place) ?? 1}: ${placeOf(place)}`
@@ -113,12 +115,13 @@ function readFile(env: NodeJS.ProcessEnv): FileRead {
   if (!file) return { ...read, faults }
   const parsed = schema.safeParse(file.data)
   if (parsed.success && faults.length === 0) return { ...read, faults, settings: parsed.data }
-  return { ...read, faults: [...faults, ...wrongSettings(parsed.error?.issues ?? [], file, named)] }
+  return { ...read, faults: [...faults, ...wrongSettings(parsed.error?.issues ?? [], raw ?? file, named)] }
 }
 
 /** In the order of the file. What seems to be missing isn't when it may be what could not be read. */
 function wrongSettings(issues: readonly z.core.$ZodIssue[], file: YamlFile, named: string): string[] {
   return issues
+    .filter(({ path }) => !isTheFiles(path, file.data))
     .filter(({ path }) => valueAt(file.data, path) !== undefined || !mayBeMeant(path, issues, file))
     .map((issue) => {
       const key = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : []

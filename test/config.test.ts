@@ -29,6 +29,14 @@ redis:        { prefix: countersign, shards: 1, confirm: 0, keepEnded: 30d }
 `
 const LEAST = "model: { provider: demo }\n"
 const DOORS = "starters: [ U1 ]\nchannels: [ C1 ]\naudit: { channel: C2 }\n"
+/** As the file's own order has them. */
+const SETTINGS = [
+  "model, instructions, tools, command, starters, channels",
+  "approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask",
+  "admins, authorizationHosts, maxAsksPerTurn, approvals",
+  "agents",
+  "audit, redis, limits",
+].join(", ")
 
 let files = 0
 function file(content: string | Buffer): string {
@@ -90,6 +98,7 @@ describe("the file", () => {
         },
         { tool: "*", do: "deny" },
       ],
+      agents: {},
       audit: { channel: "C0AUDIT", args: "masked" },
       redis: {
         url: "redis://127.0.0.1:6379",
@@ -303,12 +312,7 @@ describe("the file", () => {
 
 describe("a setting of the wrong form is one sentence with line, place and remedy", () => {
   test.each<[string, string[]]>([
-    [
-      "aprovers: [ U1 ]",
-      [
-        '2: the file has no setting "aprovers" (did you mean approvers?); there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis, limits.',
-      ],
-    ],
+    ["aprovers: [ U1 ]", [`2: the file has no setting "aprovers" (did you mean approvers?); there are ${SETTINGS}.`]],
     [
       'approvers: "U1 U2"',
       [
@@ -426,12 +430,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
       ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded, insecure, cluster, sentinel.'],
     ],
     ["redis: { insecure: 1 }", ["2: redis.insecure must be true or false, not 1."]],
-    [
-      "__proto__: { a: 1 }",
-      [
-        '2: the file has no setting "__proto__"; there are model, instructions, tools, command, starters, channels, approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask, admins, authorizationHosts, maxAsksPerTurn, approvals, audit, redis, limits.',
-      ],
-    ],
+    ["__proto__: { a: 1 }", [`2: the file has no setting "__proto__"; there are ${SETTINGS}.`]],
   ])("%s", (line, words) => {
     expect(faults(`${LEAST}${line}\n`)).toEqual(words)
   })

@@ -5,7 +5,7 @@
 import type { LanguageModelV3Message } from "@ai-sdk/provider"
 import { remind } from "../core/remind.ts"
 import { nextFor, openAsks } from "../core/run.ts"
-import type { Call, Run } from "../core/run.ts"
+import type { Call, Ended, Run } from "../core/run.ts"
 import { end, stumbled, took } from "../core/turn.ts"
 import { stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
@@ -125,10 +125,16 @@ const CUT: Partial<Record<(Turn & { ok: true })["finish"], string>> = {
   "content-filter": "contentFilter (the provider's filter stopped the answer)",
 }
 
+/** Why the run ends before the model is asked. */
+function overBefore(run: Run, agent: Agent): Pick<Ended, "how" | "words"> | undefined {
+  if (agent.gone !== undefined) return { how: "failed", words: `${agent.gone}: nobody works on it` }
+  const words = limitOf(run, agent)
+  return words === undefined ? undefined : { how: "incomplete", words }
+}
+
 async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
-  const words = limitOf(held.run(), agent)
-  if (words !== undefined) {
-    const how = { how: "incomplete", words } as const
+  const how = overBefore(held.run(), agent)
+  if (how !== undefined) {
     await held.apply((run, now) => stepped(run.calls.length === 0 ? end(run, how, now) : undefined))
     return
   }

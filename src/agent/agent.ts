@@ -82,6 +82,8 @@ export interface Agent {
   retryBaseMs?: number
   /** ms that one model turn may take. */
   timeoutMs?: number
+  /** Why no model is asked for it and none of its calls run any more, a clause. */
+  gone?: string
   /** What stands between a planned call and its start. */
   guard: Guard
   /** Who answers the Requests that a tool raises, and (without one) doubts about unguarded calls. */

@@ -36,8 +36,10 @@ export async function perform(held: Held, agent: Agent, call: Call, limit: Deadl
   if (held.run().cancelled) return close(held, agent, call, failure(`cancelled: ${not}`), "cancelled")
   const [args = "", request, answer] = await held.texts(textsOf(call))
   const tool = agent.tools.get(call.tool)
-  if (!tool)
-    return close(held, agent, call, failure(`tool not available any more: ${call.tool}; ${not}`), "not available")
+  if (!tool) {
+    const why = agent.gone ?? `tool not available any more: ${call.tool}`
+    return close(held, agent, call, failure(`${why}; ${not}`), "not available")
+  }
   const fault = faultOf(tool, call, args)
   if (fault) return close(held, agent, call, failure(`${fault.words}; ${not}`), fault.outcome)
   const attempt = { id: randomUUID(), owner: held.owner, at: 0 }

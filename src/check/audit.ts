@@ -6,7 +6,7 @@ import { exportAudit, type Exported } from "../audit/export.ts"
 import { verifyAudit, type Checkpoint, type Verified } from "../audit/verifying.ts"
 import type { Reading } from "../config.ts"
 import { durationOf } from "../config/forms.ts"
-import { masksFor, policyOf } from "../work/guard.ts"
+import { masksFor, policiesOf, policyOf } from "../work/guard.ts"
 import { withStore } from "./opened.ts"
 
 interface Given {
@@ -39,8 +39,8 @@ export async function auditExport(
     if (Number.isNaN(from))
       return ["--since takes a time, such as 2026-01-31 or 2026-01-31T12:00Z, or how long ago: 30m, 12h, 14d."]
     const faults: string[] = []
-    const policy = policyOf(config)
-    const masksOf = (tool: string): string[] => masksFor(policy, tool)
+    const policies = [policyOf(config), ...policiesOf(config).values()]
+    const masksOf = (tool: string): string[] => masksFor(policies, tool)
     const showsArgs = config.audit?.args === "masked"
     for await (const one of exportAudit(store, { run, since: from, showsArgs, masksOf })) {
       print(one)

@@ -32,6 +32,12 @@ export interface KnownRule {
   rule: Rule | undefined
 }
 
+export interface KnownAgent {
+  name: string
+  /** The agent, when all of it could be read. */
+  agent: Settings["agents"][string] | undefined
+}
+
 /** What is undefined isn't known. */
 export interface KnownSettings {
   tools: Part<string>
@@ -46,6 +52,7 @@ export interface KnownSettings {
   cards: Settings["cards"]
   escalate: Settings["escalate"]
   approvals: Part<KnownRule>
+  agents: Part<KnownAgent>
   /** "none": the file has none. */
   audit: "none" | Partial<NonNullable<Settings["audit"]>> | undefined
   redis: Partial<Settings["redis"]>
@@ -73,6 +80,9 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
     escalate: valueOf(shape, source, "escalate"),
     approvals: isTold(shape, source, "approvals")
       ? rulesOf(shape.approvals.unwrap().element, source.data["approvals"] ?? [])
+      : { items: [], whole: false },
+    agents: isTold(shape, source, "agents")
+      ? agentsOf(shape.agents.unwrap().valueType, source.data["agents"] ?? {})
       : { items: [], whole: false },
     audit: auditOf(shape, source),
     redis: isTold(shape, source, "redis") ? fieldsOf(shape.redis.unwrap().shape, source.data["redis"] ?? {}) : {},
@@ -145,6 +155,15 @@ function rulesOf(schema: RuleSchema, value: unknown): Part<KnownRule> {
     }
   })
   return { items, whole: items.every(({ rule }) => rule !== undefined) }
+}
+
+function agentsOf(
+  schema: Schema["shape"]["agents"] extends z.ZodDefault<infer R extends z.ZodRecord> ? R["valueType"] : never,
+  value: unknown,
+): Part<KnownAgent> {
+  const { data, whole } = sourceOf(value)
+  const items = Object.entries(data).map(([name, one]) => ({ name, agent: schema.safeParse(one).data }))
+  return { items, whole: whole && items.every(({ agent }) => agent !== undefined) }
 }
 
 function auditOf(shape: Schema["shape"], source: Source): KnownSettings["audit"] {

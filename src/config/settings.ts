@@ -4,9 +4,10 @@
  */
 import { resolve } from "node:path"
 import { z } from "zod"
-import { isRecord } from "../core/json.ts"
-import { globsMeet, type ApprovalRule, type Asking } from "../core/rules.ts"
-import { approvers, asking, contradiction, duration, selfApproval, when } from "./asking.ts"
+import type { ApprovalRule, Asking } from "../core/rules.ts"
+import { agents } from "./agents.ts"
+import { approvals } from "./approvals.ts"
+import { approvers, asking, duration, selfApproval } from "./asking.ts"
 import { count, ids, mapping, said } from "./forms.ts"
 import { modelSettings } from "./model.ts"
 import type { Surroundings } from "./references.ts"
@@ -16,22 +17,6 @@ const PEOPLE = "users (U…) and user groups (S…)"
 export function settings(around: Surroundings) {
   const { folder } = around
   const model = modelSettings(around)
-  const rule = mapping({
-    tool: z
-      .string({ error: said("a tool's name; * stands for any characters, ? for one") })
-      .regex(/^[A-Za-z0-9_*?-]{1,64}$/, {
-        error: said("a tool's name (letters, digits, _ and -); * stands for any characters, ? for one"),
-      }),
-    when: when.optional(),
-    do: z.enum(["allow", "ask", "deny"], { error: said("allow, ask or deny") }),
-    ...z.object(asking).partial().shape,
-  })
-    .refine((rule) => !asksNobody(rule) || OF_ASKING.every((key) => rule[key] === undefined), {
-      error: ({ input }) => `asks nobody: ${saidOf(input)} to a rule with do: ask`,
-      // Told beside whatever else is wrong with the rule.
-      when: ({ value }) => typeof value === "object" && value !== null,
-    })
-    .check(consistent)
 
   return mapping({
     model,
@@ -76,10 +61,8 @@ export function settings(around: Surroundings) {
     expiresIn: duration.prefault("1h"),
     startWithin: duration.prefault("15m"),
     maxAsksPerTurn: count("cards", 1, 100, 10),
-    approvals: z
-      .array(rule, { error: said('a list of rules, such as [ { tool: "get_*", do: allow } ]') })
-      .check(guarded)
-      .default([]),
+    approvals: approvals.default([]),
+    agents: agents(around).default({}),
     audit: mapping(
       {
         channel: ids.one(["C"]),
@@ -121,20 +104,6 @@ export function settings(around: Surroundings) {
   }).check(satisfiable)
 }
 
-const OF_ASKING = Object.keys(asking) as readonly (keyof typeof asking)[]
-const asksNobody = (rule: { do?: unknown }): boolean => rule.do === "allow" || rule.do === "deny"
-
-function saidOf(rule: unknown): string {
-  const keys = OF_ASKING.filter((key) => isRecord(rule) && key in rule)
-  return `${keys.join(", ")} belong${keys.length === 1 ? "s" : ""}`
-}
-
-/** What a rule, or the file for all of them, must not say in two places at once. */
-function consistent({ value, issues }: { value: Asking; issues: z.core.$ZodRawIssue[] }): void {
-  const message = contradiction(value)
-  if (message !== undefined) issues.push({ code: "custom", input: value, message })
-}
-
 /** What the file says for all must leave somebody who can say yes under each rule. */
 function satisfiable({ value, issues }: { value: Whole; issues: z.core.$ZodRawIssue[] }): void {
   for (const [index, rule] of value.approvals.entries()) {
@@ -152,15 +121,4 @@ function remedyOf({ quorum = 1, selfApproval }: Asking, rule: ApprovalRule): str
   if (rule.selfApproval === "confirm") return rule.quorum === undefined && quorum > 1 ? "quorum: 1" : undefined
   const inherits = rule.selfApproval === undefined && selfApproval === "confirm"
   return inherits && (rule.quorum ?? 1) > 1 ? "selfApproval: false" : undefined
-}
-
-/** A laxer rule behind one with `when` takes what that one lets slip; so it must say itself what it is for. */
-function guarded({ value: rules, issues }: { value: readonly ApprovalRule[]; issues: z.core.$ZodRawIssue[] }): void {
-  for (const [index, lax] of rules.entries()) {
-    if (lax.do !== "allow" || lax.when !== undefined) continue
-    const strict = rules.findIndex((rule) => rule.when && rule.do !== "allow" && globsMeet(rule.tool, lax.tool))
-    if (strict < 0 || strict > index) continue
-    const message = `allows what approvals[${strict}] lets slip by its when: give this rule a when of its own that says for which values it is meant`
-    issues.push({ code: "custom", input: lax, path: [index], message })
-  }
 }

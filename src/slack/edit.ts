@@ -96,6 +96,6 @@ async function givenBy(front: Front, intent: Sent, { loaded, ask }: Found): Prom
   const { args } = await textsOf(front, loaded.run.id, ask)
   const read = readEdit(schema, JSON.parse(args) as Record<string, unknown>, ruleOf(ask).mask ?? [], intent.values)
   if (!read.ok) return { errors: read.errors }
-  const judged = front.calls.judge(ask.tool, read.args)
+  const judged = front.calls.judge(ask.tool, read.args, loaded.run.agent)
   return judged.ok ? judged : { said: { about: "unfit args", why: judged.why }, told: false }
 }

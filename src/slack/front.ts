@@ -39,7 +39,8 @@ export interface Calls {
   schemaOf(tool: string): Record<string, unknown> | undefined
   /** Where the configuration and the tool's author let people be asked to sign in, for this tool. */
   hostsOf(tool: string): readonly string[]
-  judge(tool: string, args: Record<string, unknown>): Judged
+  /** `agent`: whose call it is; absent, the file's own. */
+  judge(tool: string, args: Record<string, unknown>, agent?: string): Judged
   /** What a grant for this call would cover; undefined when there is no such tool. */
   markOf(tool: string, args: string, rule: Rule): string | undefined
 }

@@ -7,24 +7,50 @@ import { checkArgs, type Tool, type Toolkit } from "../agent/tool.ts"
 import { canonical, sha256 } from "../core/digest.ts"
 import { grantFor, isGrantable, markOf } from "../core/grant.ts"
 import { shownBeside } from "../core/mask.ts"
-import type { Rule } from "../core/policy.ts"
+import { principalsOf, type Principal, type Rule } from "../core/policy.ts"
 import { asking, decide, globMatches } from "../core/rules.ts"
-import type { ApprovalRule, Asking, Decision } from "../core/rules.ts"
+import type { ApprovalRule, Asking, Called } from "../core/rules.ts"
 import type { Grant, Run } from "../core/run.ts"
+import { askingIn, tightened, tightenedDefaults, type Tightened, type Tightening } from "../core/tightened.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request } from "../core/suspension.ts"
 
-/** The file's rules, and what they leave out. */
+/** The file's rules and what they leave out, and what an agent adds to them. */
 export interface Policy {
   rules: readonly ApprovalRule[]
   defaults: Rule
+  own?: Tightening
 }
 
-/** The policy of a configuration. */
-export function policyOf(settings: Usual & Asking & { approvals: readonly ApprovalRule[] }): Policy {
+/** The policy of a configuration: of the file's own agent, or of one that it names. */
+export function policyOf(
+  settings: Usual & Asking & { approvals: readonly ApprovalRule[] },
+  agent?: Asking & { name: string; approvals: readonly ApprovalRule[] },
+): Policy {
   const { approvals, approvers, selfApproval, expiresIn, startWithin } = settings
-  return { rules: approvals, defaults: asking({ approvers, selfApproval, expiresIn, startWithin }, settings) }
+  const policy = { rules: approvals, defaults: asking({ approvers, selfApproval, expiresIn, startWithin }, settings) }
+  if (agent === undefined) return policy
+  return { ...policy, own: { agent: agent.name, rules: agent.approvals, asking: askingIn(agent) } }
 }
+
+type File = Parameters<typeof policyOf>[0]
+type Named = Asking & { approvals: readonly ApprovalRule[] }
+
+/** The policies of all agents that a configuration names. */
+export const policiesOf = (settings: File & { agents: Readonly<Record<string, Named>> }): Map<string, Policy> =>
+  new Map(Object.entries(settings.agents).map(([name, agent]) => [name, policyOf(settings, { ...agent, name })]))
+
+/** Everybody and every list that some rule names as deciding. */
+export const decidersIn = (policies: readonly Policy[]): Principal[] => [
+  ...new Set(
+    policies.flatMap(({ rules, defaults, own }) => {
+      const base = own && asking(defaults, own.asking)
+      const all = [defaults, ...rules.map((rule) => asking(defaults, rule))]
+      const further = base ? [base, ...(own?.rules ?? []).map((rule) => asking(base, rule))] : []
+      return [...all, ...further].flatMap(principalsOf)
+    }),
+  ),
+]
 
 /** What every configuration says. */
 type Usual = Pick<Rule, "approvers" | "selfApproval" | "expiresIn" | "startWithin">
@@ -32,9 +58,18 @@ type Usual = Pick<Rule, "approvers" | "selfApproval" | "expiresIn" | "startWithi
 /** Whether whoever gave a grant could still approve what it covers: asked at each use. */
 export type StillMay = (grant: Grant, run: Run) => Promise<boolean>
 
-/** What the rules say of a call; `args` is its canonical text. */
-export const ruled = ({ rules, defaults }: Policy, tool: Tool, args: string): Decision =>
-  decide(rules, defaults, { tool: tool.name, args: JSON.parse(args), schema: tool.inputSchema })
+/** What the rules say of a call. */
+export function ruledBy({ rules, defaults, own }: Policy, called: Called): Tightened {
+  const decision = decide(rules, defaults, called)
+  return own ? tightened(decision, own, defaults, called) : decision
+}
+
+/** The same, by the tool; `args` is its canonical text. */
+const ruled = (policy: Policy, tool: Tool, args: string): Tightened =>
+  ruledBy(policy, { tool: tool.name, args: JSON.parse(args), schema: tool.inputSchema })
+
+/** Under what people answer where no rule asks. */
+const usual = ({ defaults, own }: Policy): Rule => (own ? tightenedDefaults(own, defaults) : defaults)
 
 /** The guard's question about a call. A summary that throws hides nothing. */
 const approvalOf = (tool: Tool, args: string, masks: readonly string[] | undefined): Request => ({
@@ -79,19 +114,26 @@ function promptOf(tool: Tool, args: string, masks: readonly string[] | undefined
 
 /**
  * What tools and rules say of a call that people look at: whether it may have these args, what a grant would cover, and
- * where it may ask somebody to sign in: at `hosts`, and where its author says.
+ * where it may ask somebody to sign in: at `hosts`, and where its author says. `agents`: the policies of those that the file names.
  */
-export function callsOf(policy: Policy, tools: Toolkit, hosts: readonly string[] = []) {
+export function callsOf(
+  policy: Policy,
+  tools: Toolkit,
+  hosts: readonly string[] = [],
+  agents: ReadonlyMap<string, Policy> = new Map(),
+) {
   return {
     hostsOf: (name: string) => [...hosts, ...(tools.get(name)?.authorizationHosts ?? [])],
     schemaOf: (name: string) => tools.get(name)?.inputSchema,
-    judge(name: string, given: Record<string, unknown>) {
+    judge(name: string, given: Record<string, unknown>, agent?: string) {
+      const its = agent === undefined ? policy : agents.get(agent)
+      if (!its) return { ok: false, why: `the agent ${agent} is not configured any more` } as const
       const tool = tools.get(name)
       if (!tool) return { ok: false, why: `there is no tool ${name} any more` } as const
       const args = canonical(given)
       const why = checkArgs(tool, given)
       if (why !== undefined) return { ok: false, why } as const
-      const decision = ruled(policy, tool, args)
+      const decision = ruled(its, tool, args)
       const masks = decision.do === "ask" ? decision.rule.mask : undefined
       return { ok: true, args, digest: sha256(args), decision, request: approvalOf(tool, args, masks) } as const
     },
@@ -102,36 +144,53 @@ export function callsOf(policy: Policy, tools: Toolkit, hosts: readonly string[]
   }
 }
 
-/** Every path that some rule for the tool masks, whatever a call's args are: where nobody knows the rule of a call. */
-export const masksFor = ({ rules, defaults }: Policy, tool: string): string[] => [
-  ...new Set([
-    ...(defaults.mask ?? []),
-    ...rules.filter((rule) => globMatches(rule.tool, tool)).flatMap(({ mask }) => mask ?? []),
-  ]),
+/** Every path that some rule for the tool masks, whatever a call's args and agent are: where nobody knows the rule of a call. */
+export const masksFor = (policies: readonly Policy[], tool: string): string[] => [
+  ...new Set(
+    policies.flatMap(({ rules, defaults, own }) => [...masksIn(rules, defaults, tool), ...ownMasks(own, tool)]),
+  ),
 ]
+
+const masksIn = (rules: readonly ApprovalRule[], usual: Pick<Asking, "mask">, tool: string): string[] => [
+  ...(usual.mask ?? []),
+  ...rules.filter((rule) => globMatches(rule.tool, tool)).flatMap(({ mask }) => mask ?? []),
+]
+
+const ownMasks = (own: Tightening | undefined, tool: string): string[] =>
+  own ? masksIn(own.rules, own.asking, tool) : []
 
 /**
  * Who answers the Requests that a tool raises, and doubts: those who decide about its calls. A question is for whoever asked
  * for the run, and for those whom the call's own rule names; signing in is for nobody else.
  */
-export function ruleFor({ rules, defaults }: Policy): Agent["ruleOf"] {
+export function ruleFor(policy: Policy): Agent["ruleOf"] {
   return ({ run, tool, args, request }) => {
-    const decision = decide(rules, defaults, { tool, args: args === undefined ? undefined : JSON.parse(args) })
-    const rule = decision.do === "ask" ? decision.rule : defaults
+    const decision = ruledBy(policy, { tool, args: args === undefined ? undefined : JSON.parse(args) })
+    const rule = decision.do === "ask" ? decision.rule : usual(policy)
     switch (request?.kind) {
       case "authorization":
         return { ...plain(rule), selfApproval: "confirm" }
       case "input":
       case "question":
-        return { ...plain(rule), approvers: [run.requester.user, ...namedBy(rules, decision)], selfApproval: true }
+        return { ...plain(rule), ...answering(policy, decision, run), selfApproval: true }
       default:
         return rule
     }
   }
 }
 
-const namedBy = (rules: readonly ApprovalRule[], { index }: Decision): string[] =>
-  (index === undefined ? undefined : rules[index]?.approvers) ?? []
+/** Whoever asked for the run, and whom the rule of the file names, if the agent's names them as well. */
+function answering(policy: Policy, decision: Tightened, { requester }: Run): Pick<Rule, "also" | "approvers"> {
+  const named = at(policy.rules, decision.index)?.approvers ?? []
+  const further = at(policy.own?.rules, decision.own)?.approvers ?? policy.own?.asking.approvers
+  const approvers = [requester.user, ...named]
+  return further === undefined || named.length === 0
+    ? { approvers }
+    : { approvers, also: [[requester.user, ...further]] }
+}
+
+const at = <T>(list: readonly T[] | undefined, index: number | undefined): T | undefined =>
+  index === undefined ? undefined : list?.[index]
 
 /** What makes no sense where one person answers what they are asked. */
 function plain(rule: Rule): Rule {
