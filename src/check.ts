@@ -28,12 +28,12 @@ export interface CheckOptions {
 export async function check(reading: Reading, options: CheckOptions = {}): Promise<Report & { tools: Tool[] }> {
   const { known } = reading
   const [loaded, slack, appToken, redis] = await Promise.all([
-    loadTools(known.tools.items),
+    loadTools(known.tools.items, known.httpTools.items),
     checkSlack(known, options),
     checkAppToken(known),
     checkRedis(known),
   ])
-  const names = known.tools.whole ? loaded.names : undefined
+  const names = known.tools.whole && known.httpTools.whole ? loaded.names : undefined
   const report = together(
     { faults: reading.faults, outages: [], warnings: reading.warnings },
     appToken,

@@ -62,7 +62,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Reading {
   const { slack, redisUrl: url, sentinelPassword, logLevel, secrets } = own.values
   const redis = { ...file.settings.redis, url, sentinelPassword }
   const config = { ...file.settings, file: file.path, redis, slack, logLevel }
-  return { ok: true, ...read, config, secrets: [...secrets, ...file.secrets] }
+  return { ok: true, ...read, config, secrets: [...new Set([...secrets, ...file.secrets])] }
 }
 
 /** What the url and the file say of where Redis is, and can't both mean. */

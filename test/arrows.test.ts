@@ -20,7 +20,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   core: [],
   agent: ["core", "config.ts", "log.ts"],
   store: ["core", "config.ts", "log.ts"],
-  tools: ["agent/tool.ts", "core", "config.ts", "log.ts"],
+  tools: ["agent/tool.ts", "core", "config", "config.ts", "log.ts"],
   slack: ["store", "core", "config.ts", "log.ts"],
   audit: ["store", "core", "config.ts", "log.ts"],
   work: ["agent", "store", "core", "config.ts", "log.ts"],

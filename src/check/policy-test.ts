@@ -59,8 +59,8 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
 type Found = { tool: Tool | undefined; notes: string[] } | { fault: string }
 
 /** `notes` say why nothing is known of it. */
-async function toolNamed(tool: string, { tools }: Settings): Promise<Found> {
-  const loaded = await loadTools(tools)
+async function toolNamed(tool: string, { tools, httpTools }: Settings): Promise<Found> {
+  const loaded = await loadTools(tools, httpTools)
   if (!loaded.ok) {
     const why = `  The tools couldn't be loaded; their schemas aren't known: ${loaded.faults.join(" ")}`
     return { tool: undefined, notes: [why] }

@@ -41,6 +41,7 @@ export interface KnownAgent {
 /** What is undefined isn't known. */
 export interface KnownSettings {
   tools: Part<string>
+  httpTools: Part<Settings["httpTools"][number]>
   command: string | undefined
   starters: Part<string>
   channels: Part<string>
@@ -68,6 +69,7 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
     isTold(shape, source, key) ? partOf(schema.unwrap().element, source.data[key] ?? []) : { items: [], whole: false }
   return {
     tools: list("tools", shape.tools),
+    httpTools: list("httpTools", shape.httpTools),
     command: valueOf(shape, source, "command"),
     starters: list("starters", shape.starters),
     channels: list("channels", shape.channels),

@@ -9,6 +9,7 @@ import { agents } from "./agents.ts"
 import { approvals } from "./approvals.ts"
 import { approvers, asking, duration, selfApproval } from "./asking.ts"
 import { count, ids, mapping, said } from "./forms.ts"
+import { httpTools } from "./http-tools.ts"
 import { modelSettings } from "./model.ts"
 import type { Surroundings } from "./references.ts"
 
@@ -30,6 +31,7 @@ export function settings(around: Surroundings) {
         { error: said("a list of files, such as [ ./tools/ops.mjs ]") },
       )
       .default([]),
+    httpTools: httpTools(around),
     command: z
       .string({ error: said("the slash command, such as /agent") })
       // Slack's own rule; a command in capitals would never be the one that Slack sends.

@@ -1,16 +1,24 @@
 /**
- * Tools from the modules that the configuration lists: each file's default export is an array of tools.
- * It knows nothing of who may use them or what they do.
+ * Tools from the modules that the configuration lists (each file's default export is an array of tools), and from its HTTP
+ * endpoints. It knows nothing of who may use them or what they do.
  */
 import { existsSync, statSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { type Tool, toolOf, WrongTool } from "../agent/tool.ts"
+import type { HttpTool } from "../config/http-tools.ts"
+import { httpFaults, httpTool } from "./http.ts"
 
 const LOAD_MS = 10_000
 
 export type LoadedTools =
-  | { ok: true; tools: Tool[]; names: string[] }
+  | {
+      ok: true
+      tools: Tool[]
+      names: string[]
+      /** Where each comes from, by its name. */
+      from: ReadonlyMap<string, string>
+    }
   | {
       ok: false
       /** The names of all tools, broken ones as well; undefined when some can't be told. */
@@ -19,10 +27,15 @@ export type LoadedTools =
     }
 
 /**
- * Imports the files (absolute paths) and gives their tools in order, or every fault of every item at once, as sentences
- * that begin with the file. A module that isn't through after `loadMs` (it awaits something at its top) is a fault as well.
+ * Imports the files (absolute paths) and gives their tools in order, then those of the endpoints; or every fault of every item
+ * at once, as sentences that begin with the place. A module that isn't through after `loadMs` (it awaits something at its top)
+ * is a fault as well.
  */
-export async function loadTools(files: readonly string[], loadMs = LOAD_MS): Promise<LoadedTools> {
+export async function loadTools(
+  files: readonly string[],
+  endpoints: readonly HttpTool[] = [],
+  loadMs = LOAD_MS,
+): Promise<LoadedTools> {
   const faults: string[] = []
   const items: Item[] = []
   let allNamed = true
@@ -34,13 +47,18 @@ export async function loadTools(files: readonly string[], loadMs = LOAD_MS): Pro
     items.push(...read)
     allNamed &&= loaded.ok && read.every(({ name }) => name !== undefined)
   }
+  const http = endpoints.map(readEndpoint)
+  faults.push(...http.flatMap((item) => item.faults), ...twice(items, http))
+  items.push(...http)
   const names = [...new Set(items.flatMap(({ name }) => name ?? []))]
   if (faults.length > 0) return { ok: false, names: allNamed ? names : undefined, faults }
-  return { ok: true, names, tools: items.flatMap(({ tool }) => tool ?? []) }
+  const from = new Map(items.map(({ name, file }) => [name ?? "", file]))
+  return { ok: true, names, from, tools: items.flatMap(({ tool }) => tool ?? []) }
 }
 
-/** One item of a module's list. */
+/** One item of a module's list, or of the endpoints. */
 interface Item {
+  /** Or the place in the configuration. */
   file: string
   /** Also of a tool that is wrong in other things. */
   name: string | undefined
@@ -56,6 +74,19 @@ function readItem(file: string, index: number, given: unknown): Item {
     const wrong = error instanceof WrongTool ? error : undefined
     const faults = wrong?.faults ?? [error instanceof Error ? error.message : String(error)]
     return { file, name: wrong?.tool, faults: faults.map((fault) => `${file}: item ${index}: ${fault}.`) }
+  }
+}
+
+function readEndpoint(settings: HttpTool): Item {
+  const { name, method, url } = settings
+  const file = `httpTools (${method} ${url.origin})`
+  const place = `httpTools: tool ${name}`
+  try {
+    const faults = httpFaults(settings).map((fault) => `${place}: ${fault}.`)
+    return { file, name, tool: httpTool(settings), faults }
+  } catch (error) {
+    if (!(error instanceof WrongTool)) throw error
+    return { file, name, faults: error.faults.map((fault) => `httpTools: ${fault}.`) }
   }
 }
 

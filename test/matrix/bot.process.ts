@@ -21,7 +21,7 @@ export type Report = { id: number; fault?: string }
 async function start({ env, log: file }: Order): Promise<void> {
   const reading = readConfig(env)
   if (!reading.ok) throw new Error(reading.faults.join("\n"))
-  const tools = await loadTools(reading.config.tools)
+  const tools = await loadTools(reading.config.tools, reading.config.httpTools)
   if (!tools.ok) throw new Error(tools.faults.join("\n"))
   const out = createWriteStream(file, { flags: "a" })
   const log = createLog({ level: "info", secrets: reading.secrets, mask: (text) => mask(text).text, out })

@@ -182,7 +182,7 @@ export class Team {
     const lines: string[] = []
     const read = readConfig({ ...this.#env, ...(more.redisUrl === undefined ? {} : { REDIS_URL: more.redisUrl }) })
     if (!read.ok) throw new Error(read.faults.join("\n"))
-    const tools = await loadTools(read.config.tools)
+    const tools = await loadTools(read.config.tools, read.config.httpTools)
     if (!tools.ok) throw new Error(tools.faults.join("\n"))
     const log = createLog({
       level: "info",

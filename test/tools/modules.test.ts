@@ -32,7 +32,7 @@ test("a tool may be an object of a class, with what it needs on itself", async (
 })
 
 test("no files are no tools", async () => {
-  expect(await loadTools([])).toEqual({ ok: true, tools: [], names: [] })
+  expect(await loadTools([])).toEqual({ ok: true, tools: [], names: [], from: new Map() })
 })
 
 test.each<[string, string, string | (string | RegExp)[]]>([
@@ -120,7 +120,7 @@ test("a file that isn't there and a name that another file has are told together
 
 test("a module that never finishes is told and not waited for", async () => {
   const never = await file("await new Promise(() => {}); export default []")
-  expect(await loadTools([never], 50)).toEqual({
+  expect(await loadTools([never], [], 50)).toEqual({
     ok: false,
     names: undefined,
     faults: [`${never} was not loaded after 0.05 s: it awaits something that does not come.`],
