@@ -278,6 +278,10 @@ export function nextFor({ at, expiresAt, rule, reminded = 0, escalated }: Ask): 
   return Math.min(expiresAt, at + (remind ?? Infinity), at + (escalate ?? Infinity))
 }
 
+/** When an open ask next needs somebody; never in a run that is over or ending. */
+export const nextAsk = (run: Run): number =>
+  run.ended || run.cancelled ? Infinity : Math.min(...openAsks(run).map(nextFor))
+
 export const openAsks = (run: Run): Ask[] => run.asks.filter((ask) => !ask.settled)
 export const callOf = (run: Run, id: string): Call | undefined => run.calls.find((call) => call.id === id)
 export const askOf = (run: Run, id: string): Ask | undefined => run.asks.find((ask) => ask.id === id)

@@ -2,7 +2,7 @@
  * One commit as the arguments of `lua/commit.lua`, and that script's replies as data. Knows the layout and nothing else:
  * neither why a step is made nor what becomes of a reply.
  */
-import { indexesOf, needsOf, wakeAt } from "../core/run.ts"
+import { indexesOf, needsOf, nextAsk, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import { writeRun } from "../core/stored.ts"
 import { fieldOf, packed } from "./facts.ts"
@@ -82,9 +82,15 @@ export function commitArgs(commit: Commit): string[] {
   for (const field of commit.want) args.push(field)
   const times = `${scoreOf(commit.notAfter)} ${lease.what || "-"} ${lease.ms} ${scoreOf(wakeAt(step.run))}`
   const flags = `${step.show === "" ? 0 : 1} ${commit.wantLog ? 1 : 0} ${kindsOf(step)}`
-  const needs = `${step.run.format} ${String(needsOf(step.run))}`
-  args[KEYS] = `${id} ${lease.owner || "-"} ${commit.revision} ${commit.token} ${times} ${flags}${ends} ${needs}`
+  const head = `${step.run.format} ${String(needsOf(step.run))}${nextIn(step.run)}`
+  args[KEYS] = `${id} ${lease.owner || "-"} ${commit.revision} ${commit.token} ${times} ${flags}${ends} ${head}`
   return args
+}
+
+/** By it the run is found among those that are due, whatever else they wait for. */
+function nextIn(run: Run): string {
+  const at = nextAsk(run)
+  return Number.isFinite(at) ? `!${scoreOf(at)}` : ""
 }
 
 /** A text that this very step moves to the transcript goes there directly. */

@@ -15,6 +15,7 @@ const SCRIPTS = {
   load: 1,
   admit: 2,
   claim: 1,
+  overdue: 1,
   renew: 2,
   release: 2,
   remove: 8,

@@ -12,6 +12,8 @@ export type Lease = "keep" | "release" | "while due"
 export interface Taker {
   owner: string
   leaseMs: number
+  /** The commit is over: the lease was taken, or it wasn't. */
+  over?: (() => void) | undefined
 }
 
 /** What a run's next worker needs, read along with its lease. */
@@ -28,6 +30,8 @@ export interface Leasing {
   owner: string
   /** Of a lease that is taken. */
   ms: number
+  /** To be called when the commit is over. */
+  over?: (() => void) | undefined
 }
 
 /** For who commits; `now`: when the step was made. */
@@ -39,7 +43,9 @@ export function leasing(
 ): Leasing {
   if (owner !== "") return { what: leaseAfter(lease, step, now), owner, ms: 0 }
   const taken = wakeAt(step.run) <= now ? taker() : undefined
-  return taken ? { what: "take", owner: taken.owner, ms: taken.leaseMs } : { what: "", owner: "", ms: 0 }
+  return taken
+    ? { what: "take", owner: taken.owner, ms: taken.leaseMs, over: taken.over }
+    : { what: "", owner: "", ms: 0 }
 }
 
 export function leaseAfter(lease: Lease | "", step: Step, now: number): "keep" | "release" | "" {

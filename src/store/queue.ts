@@ -9,7 +9,7 @@ import type { Clock } from "./clock.ts"
 import { commitArgs, scoreOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
 import { type Connection, errorOf, faultOf } from "./connection.ts"
-import { leaseAfter, leasing, needsFrom, textsFor, type Taker } from "./lease.ts"
+import { leaseAfter, type Leasing, leasing, needsFrom, textsFor, type Taker } from "./lease.ts"
 import type { Shard } from "./keys.ts"
 import type { Sender } from "./sender.ts"
 import { runFrom } from "./unreadable.ts"
@@ -77,17 +77,19 @@ export class RunQueue {
       if (!seen) return
       const asked = askAll(batch, seen)
       if (!asked.step) return this.#unchanged(id, asked.batch, seen)
-      const result = await this.#commit(id, asked.batch, seen, asked.step)
-      if (result.kind === "stored") {
-        this.#stored(id, asked.batch, asked.step, seen, result)
-        return
+      const lease = leasing(asked.batch[0], asked.step, seen.now, this.#parts.taker)
+      try {
+        const result = await this.#commit(id, asked.batch, seen, asked.step, lease)
+        if (result.kind === "stored") return this.#stored(id, asked.batch, asked.step, seen, result)
+        if (result.kind !== "conflict" && result.kind !== "late") return failAll(asked.batch, result)
+        this.#parts.clock.saw(result.now)
+        const next = newer(seen, result)
+        if ("error" in next) return failAll(asked.batch, { kind: "not recorded", error: next.error })
+        seen = next
+        batch = asked.batch
+      } finally {
+        lease.over?.()
       }
-      if (result.kind !== "conflict" && result.kind !== "late") return failAll(asked.batch, result)
-      this.#parts.clock.saw(result.now)
-      const next = newer(seen, result)
-      if ("error" in next) return failAll(asked.batch, { kind: "not recorded", error: next.error })
-      seen = next
-      batch = asked.batch
     }
   }
 
@@ -131,10 +133,14 @@ export class RunQueue {
     return held === 1 || lost
   }
 
-  #commit(id: string, batch: readonly Waiting[], seen: Seen, step: Step): Promise<Committed | Unapplied> {
-    const first = batch[0]
+  #commit(
+    id: string,
+    batch: readonly Waiting[],
+    seen: Seen,
+    step: Step,
+    lease: Leasing,
+  ): Promise<Committed | Unapplied> {
     const keys = this.#parts.keysOf(id)
-    const lease = leasing(first, step, seen.now, this.#parts.taker)
     const own = lease.what === "take" ? textsFor(step.run) : []
     const args = commitArgs({
       id,

@@ -16,6 +16,7 @@ import { healthOf, type Health } from "./health.ts"
 import { admit, type Full, type Limit } from "./limits.ts"
 import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
+import { overdue, type Overdue } from "./overdue.ts"
 import type { Taker } from "./lease.ts"
 import { Pause } from "./pause.ts"
 import { together, type Peek } from "./peek.ts"
@@ -237,6 +238,11 @@ export class Store {
       idle = { runs: [], now: claims.now, next: earlier(idle.next, claims.next) }
     }
     return idle
+  }
+
+  /** Runs of which an open ask is overdue or to be reminded of, over all shards, up to `atMost` at a time. */
+  overdue(atMost: number): AsyncGenerator<Overdue, void, undefined> {
+    return overdue(this.#connection, this.#keys, this.#clock, atMost)
   }
 
   /** Makes a lease last `leaseMs` from now on. */

@@ -1,113 +1,65 @@
 /**
- * What a worker does while more is due than it can hold: what nobody answered in time is answered first, with one commit a
- * run, and the run goes on under the lease it has as soon as there is room. It knows deadlines, and no other step.
+ * What becomes of asks that nobody answered in time: that takes no place among the runs that are held, and comes before
+ * them, so neither slow tools nor a crowd hold it up. It knows deadlines, and no other step.
  */
 import { stepped } from "../agent/agent.ts"
 import { remind } from "../core/remind.ts"
-import { nextFor, openAsks, type Run } from "../core/run.ts"
+import type { Run } from "../core/run.ts"
 import type { Log } from "../log.ts"
-import type { Held } from "../store/claimed.ts"
-import type { Store } from "../store/store.ts"
+import type { Loaded, Store } from "../store/store.ts"
 
-export interface OverdueOptions {
-  store: Store
-  owner: string
-  /** ms that a lease lasts unrenewed. */
-  leaseMs: number
-  log: Log
-}
-
-/** A run that waits for room: its revision, and until when it is surely ours, of `performance.now()`. */
-interface Waiting {
-  revision: number
-  until: number
-}
-
-/** Whoever goes on with a run renews its lease after a second. */
-const MARGIN = 2000
+/** Runs settled side by side: their commits leave in one write. */
+const AT_ONCE = 100
 
 export class Overdue {
-  readonly #options: OverdueOptions
-  /** Those that are being settled or read. */
-  readonly #underWay = new Map<string, Promise<void>>()
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #store: Store
+  readonly #log: Log
+  #isCrowded = false
 
-  constructor(options: OverdueOptions) {
-    this.#options = options
+  constructor(store: Store, log: Log) {
+    this.#store = store
+    this.#log = log
   }
 
-  /** How many places are taken. */
-  get size(): number {
-    return this.#underWay.size
+  /** Whether more is overdue than is being settled: nothing should go on before it. */
+  get isCrowded(): boolean {
+    return this.#isCrowded
   }
 
-  has(id: string): boolean {
-    return this.#underWay.has(id) || this.#waiting.has(id)
+  /**
+   * Settles all that is overdue, unless `stopped` meanwhile. Returns in how many ms something else will be; undefined: of
+   * nothing it is known.
+   */
+  async settle(stopped: () => boolean): Promise<number | undefined> {
+    let next = Infinity
+    let before: Promise<unknown> = Promise.resolve()
+    try {
+      for await (const { runs, more, nextIn = Infinity } of this.#store.overdue(AT_ONCE)) {
+        this.#isCrowded = more
+        next = Math.min(next, performance.now() + nextIn)
+        const settling = Promise.all(runs.map((run) => this.#settle(run)))
+        // The next ones are read while these are stored.
+        await before
+        before = settling
+        if (stopped()) break
+      }
+    } catch (error) {
+      this.#log.error({ err: error }, "could not look for what is overdue; trying again with the next tick")
+    } finally {
+      await before
+      this.#isCrowded = false
+    }
+    return Number.isFinite(next) ? next - performance.now() : undefined
   }
 
-  /** Whether a claimed run is one of these: nothing of it has begun, and something of it is overdue. */
-  static isOf({ run, now }: Held): boolean {
-    if (run.ended || run.cancelled || run.calls.some(({ state }) => state === "running")) return false
-    return openAsks(run).some((ask) => nextFor(ask) <= now)
-  }
-
-  /** Settles what is overdue of a claimed run, and keeps its lease; `done` is called when a place is free again. */
-  settle(claimed: Held, done: () => void): void {
-    const { id, seenAt = performance.now() } = claimed
-    const { leaseMs } = this.#options
-    this.#place(id, done, async () => {
-      const revision = await this.#settled(claimed)
-      if (revision !== undefined) this.#waiting.set(id, { revision, until: seenAt + leaseMs - MARGIN })
-    })
-  }
-
-  /** The revision with which it is settled; undefined when it is another's by now, or was not stored. */
-  async #settled({ id, ...known }: Held): Promise<number | undefined> {
-    const { store, owner, log } = this.#options
+  /** As nobody in particular: it needs no lease, as a click needs none. */
+  async #settle({ id, ...known }: Loaded & { id: string }): Promise<void> {
     const transition = (run: Run | undefined, now: number) => stepped(run && remind(run, now))
-    const applied = await store.apply(id, transition, { owner, lease: "keep", known })
-    if (applied.kind === "applied") return applied.revision
-    if (applied.kind !== "not owner") {
-      log.error({ err: applied.error, run: id }, "a step failed; the run is due again when its lease is over")
+    try {
+      const applied = await this.#store.apply(id, transition, { known })
+      if (applied.kind === "not known" || applied.kind === "not recorded") throw applied.error
+    } catch (error) {
+      this.#log.error({ err: error, run: id }, "what is overdue could not be settled; it is due again in some seconds")
     }
-    return undefined
-  }
-
-  /** Reads the next that waits and gives it to `take`; false when none does. The lease's end takes care of any that is late. */
-  goOn(take: (held: Held) => void, done: () => void): boolean {
-    for (const [id, { until }] of this.#waiting) {
-      this.#waiting.delete(id)
-      if (until <= performance.now()) continue
-      this.#place(id, done, async () => {
-        const loaded = await this.#options.store.load(id)
-        if (loaded) take({ id, ...loaded, texts: new Map() })
-      })
-      return true
-    }
-    return false
-  }
-
-  #place(id: string, done: () => void, work: () => Promise<void>): void {
-    const place = work()
-      .catch((error: unknown) => {
-        this.#options.log.error({ err: error, run: id }, "a step failed; the run is due again when its lease is over")
-      })
-      .finally(() => {
-        this.#underWay.delete(id)
-        done()
-      })
-    this.#underWay.set(id, place)
-  }
-
-  /** Gives all back that wait, due at once. */
-  async release(): Promise<void> {
-    const { store, owner, log } = this.#options
-    await Promise.all(this.#underWay.values())
-    const left = [...this.#waiting].filter(([, { until }]) => until > performance.now())
-    this.#waiting.clear()
-    const given = left.map(([id, { revision }]) => store.giveBack(id, owner, { revision, at: 0 }))
-    await Promise.all(given).catch((error: unknown) => {
-      log.warn({ err: error }, "what waits could not be given back; it is due again when its lease is over")
-    })
   }
 }

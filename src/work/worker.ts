@@ -60,14 +60,16 @@ export function startWorker(options: WorkerOptions): Worker {
   const holding = new Map<string, { held: RedisHeld; done: Promise<void> }>()
   const drain = new AbortController()
   const abort = new Deadline([], undefined)
-  const overdue = new Overdue({ store, owner, leaseMs, log })
-  const room = (): number => (drain.signal.aborted ? 0 : Math.max(0, atOnce - holding.size - overdue.size))
+  const overdue = new Overdue(store, log)
+  const room = (): number => (drain.signal.aborted ? 0 : Math.max(0, atOnce - holding.size))
   /** What a stop could not wait for. */
   const behind = new Set<RedisHeld>()
   let claiming = false
   let looping: Promise<void> | undefined
   /** How many claims are worth their while: one for each own commit that left something to do, any number after a wake. */
   let asked = 0
+  /** Whether something may be overdue: looked for first, and without room too. */
+  let isDue = false
   let timer: NodeJS.Timeout | undefined
   /** When it goes off, of `performance.now()`. */
   let wakesAt = Infinity
@@ -76,6 +78,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const wake = (ms = 0): void => {
     if (ms <= 0) {
       asked = Infinity
+      isDue = true
       start()
       return
     }
@@ -95,11 +98,18 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function loop(): Promise<void> {
     claiming = true
-    while (room() > 0) {
-      if (asked > 0) await claimDue()
-      else if (!overdue.goOn(take, start)) break
+    while (!drain.signal.aborted) {
+      if (isDue) await settleOverdue()
+      else if (asked > 0 && room() > 0) await claimDue()
+      else break
     }
     claiming = false
+  }
+
+  async function settleOverdue(): Promise<void> {
+    isDue = false
+    const next = await overdue.settle(() => drain.signal.aborted)
+    if (next !== undefined) wake(next)
   }
 
   async function claimDue(): Promise<void> {
@@ -110,12 +120,8 @@ export function startWorker(options: WorkerOptions): Worker {
     const claims = await claim(most)
     if (!claims) return
     const { runs, now, next = Infinity } = claims
-    const isCrowded = next <= now
-    for (const run of runs) {
-      if (isCrowded && !holding.has(run.id) && Overdue.isOf(run)) overdue.settle(run, start)
-      else take(run)
-    }
-    if (runs.length === most || isCrowded) asked += wanted - runs.length
+    for (const run of runs) take(run)
+    if (runs.length === most || next <= now) asked += wanted - runs.length
     else wake(next - now)
   }
 
@@ -196,13 +202,12 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function finished(): Promise<void> {
     await looping
-    await overdue.release()
     const waited = (): Promise<void>[] =>
       [...holding.values()].filter(({ held }) => !behind.has(held)).map(({ done }) => done)
     while (waited().length > 0) await Promise.all(waited())
   }
 
-  store.takeFor(() => (room() > 0 && !paused() ? { owner, leaseMs } : undefined))
+  store.takeFor(() => (room() > 0 && !paused() && !overdue.isCrowded ? { owner, leaseMs } : undefined))
 
   return {
     wake,
@@ -210,7 +215,6 @@ export function startWorker(options: WorkerOptions): Worker {
       if (at.taken) return take({ id, ...at, ...at.taken })
       const held = holding.get(id)?.held
       if (held?.holds) held.committed(at)
-      else if (overdue.has(id)) return
       else if (wakeAt(at.run) === 0) {
         asked += 1
         start()

@@ -66,23 +66,63 @@ describe("claiming", () => {
   })
 })
 
-describe("more overdue than can be held", () => {
-  const SO_MANY = 12
-  const next = { do: "ask", rule: { ...RULE, expiresIn: 1000 }, request: { id: "ask", kind: "approval", prompt: "?" } }
+describe("while slow tools hold every place", () => {
+  const looking: ScriptedTurn = ({ prompt }) => (prompt.at(-1)?.role === "tool" ? "done" : { calls: [call("look")] })
+
+  test("what nobody answered in time is answered all the same, however much is due before it", async () => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("look", { effects: "none" })
+    const { steps, worker } = await crew.join({
+      model: scriptedModel(Array(40).fill(looking)),
+      tools: [tool],
+      atOnce: 1,
+    })
+    const [holds, waits] = [await crew.begin(), await crew.begin()]
+    const first = await next()
+    const late = [await crew.begin({ age: 20_000 }), await crew.begin({ age: 20_000 })]
+    for (const id of late)
+      await crew.door.apply(id, (run, now) => stepped(run && took(run, asking(1000), now - 11_000)))
+    // Here a sibling may start as soon as there is room, so that the run is due for that already.
+    const both = await crew.begin({ age: 20_000 })
+    await crew.door.apply(both, (run, now) => stepped(run && took(run, asking(1000, true), now - 11_000)))
+    worker.wake()
+    for (const id of [...late, both]) {
+      const { asks, ended } = await crew.when(id, (run) => openAsks(run).length === 0 && run.asks.length > 0)
+      expect([asks[0]?.settled?.reason, ended]).toEqual(["expired", undefined])
+    }
+    expect(count()).toBe(1)
+    expect(steps.filter(({ run }) => run.id === waits)).toEqual([])
+    first.finish("seen")
+    for (const _ of [waits, both]) (await next()).finish("seen")
+    for (const id of [holds, waits, ...late, both]) {
+      expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+    }
+  })
+})
+
+/** A turn whose call was asked about for so many ms; `beside`: another one may start at once. */
+function asking(expiresIn: number, beside = false): Parameters<typeof took>[1] {
+  const next = { do: "ask", rule: { ...RULE, expiresIn }, request: { id: "ask", kind: "approval", prompt: "?" } }
   const planned = { ref: "1", tool: "restart", effects: "once", args: "{}", digest: sha256("{}"), next } as Planned
-  const content = [{ type: "tool-call", toolCallId: "1", toolName: "restart", input: {} }]
-  const turn = {
+  const other: Planned = { ...planned, ref: "2", tool: "look", effects: "none", next: { do: "run" } }
+  const all = beside ? [planned, other] : [planned]
+  const content = all.map(({ ref, tool }) => ({ type: "tool-call", toolCallId: ref, toolName: tool, input: {} }))
+  return {
     message: JSON.stringify({ role: "assistant", content }),
     text: "",
     usage: { prompt: 1, completion: 1 },
+    planned: all,
   }
+}
+
+describe("more overdue than can be held", () => {
+  const SO_MANY = 12
 
   /** Runs that waited for an answer until ten seconds ago. */
   async function overdue(crew: Crew): Promise<string[]> {
     const ids = await Promise.all(Array.from({ length: SO_MANY }, () => crew.begin({ age: 20_000 })))
     for (const id of ids) {
-      const asked = (run: Run | undefined, now: number) =>
-        run && took(run, { ...turn, planned: [planned] }, now - 11_000)
+      const asked = (run: Run | undefined, now: number) => run && took(run, asking(1000), now - 11_000)
       await crew.door.apply(id, (run, now) => stepped(asked(run, now)))
     }
     return ids

@@ -18,7 +18,7 @@ local reply = {now, ''}
 
 local function add(id, have)
   local log, names, texts = {}, {}, {}
-  local rev, needs = string.match(have[1], '^(%d+) %S+ %d+ %d+ (%S*)$')
+  local rev, needs = string.match(have[1], '^(%d+) %S+ %d+ %d+ ([^ !]*)%S*$')
   if needs == 'transcript' then
     log = redis.pcall('LRANGE', ARGV[2] .. id, 0, -1)
     if log.err then log = {} end

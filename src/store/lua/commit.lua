@@ -2,7 +2,8 @@
 -- decodes no JSON. Everything is checked before the first write, because an error later would roll nothing back.
 --
 -- A run's small fields share one, `head`: '<revision> <token of the last commit> <its time, ms> <format> <what its next
--- worker needs: transcript, or names of fields with commas between>', because in a hash each field costs more than these hold.
+-- worker needs: transcript, or names of fields with commas between>!<when an open ask is overdue or to be reminded of, ms>',
+-- because in a hash each field costs more than these hold. Without such an ask it ends before the '!'.
 --
 -- KEYS 1 run (hash)   2 log (list)   3 show (hash)   4 agenda (zset)
 --      5 show agenda of the class given (zset)   6 outbox (stream)   7 index (what comes before an index' name)
