@@ -61,7 +61,9 @@ export function startWorker(options: WorkerOptions): Worker {
   const drain = new AbortController()
   const abort = new Deadline([], undefined)
   const overdue = new Overdue(store, log)
-  const room = (): number => (drain.signal.aborted ? 0 : Math.max(0, atOnce - holding.size))
+  /** Commits under way that may take a lease for us. */
+  let taking = 0
+  const room = (): number => (drain.signal.aborted ? 0 : Math.max(0, atOnce - holding.size - taking))
   /** What a stop could not wait for. */
   const behind = new Set<RedisHeld>()
   let claiming = false
@@ -207,7 +209,15 @@ export function startWorker(options: WorkerOptions): Worker {
     while (waited().length > 0) await Promise.all(waited())
   }
 
-  store.takeFor(() => (room() > 0 && !paused() && !overdue.isCrowded ? { owner, leaseMs } : undefined))
+  const over = (): void => {
+    taking -= 1
+    if (asked > 0) start()
+  }
+  store.takeFor(() => {
+    if (room() === 0 || paused() || overdue.isCrowded) return undefined
+    taking += 1
+    return { owner, leaseMs, over }
+  })
 
   return {
     wake,

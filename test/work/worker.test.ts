@@ -98,6 +98,22 @@ describe("while slow tools hold every place", () => {
       expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
     }
   })
+
+  test("a burst of answers takes no more of them than there are", async () => {
+    const crew = await startCrew()
+    const { tool, next, count } = heldTool("restart")
+    const asked: ScriptedTurn = ({ prompt }) => (prompt.at(-1)?.role === "tool" ? "done" : restart)
+    const ids = await Promise.all(Array.from({ length: 6 }, () => crew.begin()))
+    const { store, worker } = await crew.join({ model: scriptedModel(Array(12).fill(asked)), tools: [tool], atOnce: 2 })
+    for (const id of ids) await crew.when(id, (run) => openAsks(run).length > 0)
+    await Promise.all(ids.map((id) => crew.answer(id, "restart", true, {}, store)))
+    worker.wake()
+    await store.peek()
+    await eventually(() => count() >= 2)
+    expect(count()).toBe(2)
+    for (const _ of ids) (await next()).finish("done")
+    for (const id of ids) expect((await crew.when(id, (run) => run.ended !== undefined)).ended?.how).toBe("done")
+  })
 })
 
 /** A turn whose call was asked about for so many ms; `beside`: another one may start at once. */
