@@ -77,7 +77,7 @@ const LEASE = CALL_TIMEOUT + 2000
 const AT_ONCE = 6
 const REST_AT_ONCE = 3
 const TELL_AFTER = 10_000
-const RESTS: Rests = { root: 3000, card: 500 }
+const RESTS: Rests = { root: 3000, card: 500, refused: 60_000 }
 /** Nobody else takes a run that is being served for so long, ms. */
 const SERVING = LEASE
 

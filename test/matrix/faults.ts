@@ -124,8 +124,6 @@ const REDIS: Fault[] = [
 
 /** Where a run can't be seen any more it ends, and says so where it can. */
 const UNSEEN = [/^end: /, /^cards: /, /^reaction: /]
-/** The least that can be shown of a run has no button for cancelling it. */
-const LEAST = /^rest: waited in vain for .*"action":"cancel"/
 
 /** Something that befalls the workspace while the life goes on. */
 const befalls = (what: (workspace: Cell["slack"]["workspace"]) => void) =>
@@ -251,7 +249,7 @@ const refusal = (method: keyof typeof REFUSALS, error: string): Fault => ({
   at: new RegExp(`^slack ${method.replace(".", "\\.")} \\d+ before$`),
   per: "any",
   begin: once(slack(200, error)),
-  excuses: method === "chat.update" ? STAYS : [...UNSEEN, LEAST],
+  excuses: method === "chat.update" ? STAYS : UNSEEN,
 })
 
 export const FAULTS: readonly Fault[] = [

@@ -101,7 +101,7 @@ export async function rig(
       owner: randomUUID(),
       rates: RATES,
       tellAfter: 0,
-      rests: { root: 0, card: 0 },
+      rests: { root: 0, card: 0, refused: 60_000 },
       ...options.show,
       ...more,
     })

@@ -238,6 +238,33 @@ describe("a settled ask", () => {
     expect(textOf(card)).not.toContain("the whole of it")
   })
 
+  test("that Slack took in its least form only offers a yes as soon as Slack takes the full one", async () => {
+    const bot = await rig({ show: { rests: { root: 0, card: 0, refused: 400 } } })
+    const id = await rooted(bot)
+    const { workspace } = bot.slack
+    workspace.misbehave({ method: "chat.postMessage", do: "error", error: "invalid_blocks", times: 1 })
+    const refused = workspace.misbehave({ method: "chat.update", do: "error", error: "invalid_blocks", times: 2 })
+    await bot.ask(id, [{ args: { note: "the whole of it" } }])
+    await expect.poll(() => bot.messages(OPS, '"decline"').map(buttonsOf)).toEqual([["decline"]])
+    await bot.settled(id)
+    expect(refused.hits).toBe(2)
+    expect(bot.cards()).toHaveLength(1)
+    expect(buttonsOf(bot.cards()[0])).toContain("approve")
+    expect(textOf(bot.cards()[0])).toContain("the whole of it")
+  })
+
+  test("that Slack took in its least form only is tried in full when it changes", async () => {
+    const bot = await rig()
+    const id = await rooted(bot)
+    const { workspace } = bot.slack
+    workspace.misbehave({ method: "chat.postMessage", do: "error", error: "invalid_blocks", times: 1 })
+    const [request = ""] = await bot.ask(id, [{ args: { note: "the whole of it" } }])
+    await expect.poll(() => bot.messages(OPS, '"decline"').map(buttonsOf)).toEqual([["decline"]])
+    await bot.decide(id, request, false)
+    await bot.settled(id)
+    expect(textOf(bot.cards()[0])).toContain("the whole of it")
+  })
+
   test("is posted without buttons when it could not be shown in time", async () => {
     const bot = await rig()
     const id = await rooted(bot)

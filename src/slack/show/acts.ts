@@ -10,7 +10,7 @@ import { archivedTexts, cardTexts, otherPlaces, placeCards, shownAsks, threadCar
 import { isPassing, passingAt, refusedOnes, unplacedCards, untold, usedGrants, usedTexts } from "./notices.ts"
 import { THREAD } from "./places.ts"
 import { isOver, slotOf, stands, type Copy, type Slot, type Slots } from "./record.ts"
-import { fitting, hashOf, type Lane, type Scene, type Shown, type Target, type Texts, type Wanted } from "./wanted.ts"
+import { formOf, hashOf, type Lane, type Scene, type Shown, type Target, type Texts, type Wanted } from "./wanted.ts"
 
 export { archivedTexts }
 
@@ -25,8 +25,18 @@ export type Act =
       to: Target
       spared: readonly string[]
       notBefore: number
+      least?: true
     }
-  | { do: "update"; lane: Lane; slot: Slot; copy: Copy; content: Message; hash: string; notBefore: number }
+  | {
+      do: "update"
+      lane: Lane
+      slot: Slot
+      copy: Copy
+      content: Message
+      hash: string
+      notBefore: number
+      least?: true
+    }
   | { do: "remove"; lane: Lane; slot: Slot; copy: Copy }
   | { do: "tell"; lane: Lane; slot: Slot; word: Word }
   | { do: "link"; lane: Lane; slot: Slot; copy: Copy }
@@ -98,11 +108,12 @@ function linkOf(slot: Slot): Act[] {
 }
 
 function rootWanted({ run, texts, around: { paused, rests } }: Scene, slot: Slot): Wanted {
-  const content = fitting(slot, root(run, { prompt: texts.get("prompt") ?? run.title, paused }))
   const final = run.ended !== undefined
+  const full = root(run, { prompt: texts.get("prompt") ?? run.title, paused })
+  const form = formOf(slot, full, { again: final ? undefined : rests.refused })
   const mayWait = stands(slot) && !final && !paused && !run.cancelled
-  const notBefore = mayWait ? lastAsked(run) + rests.root : 0
-  return { slot, lane: "cards", to: { channel: run.channel }, content, final, changes: true, notBefore }
+  const notBefore = Math.max(mayWait ? lastAsked(run) + rests.root : 0, form.notBefore ?? 0)
+  return { slot, lane: "cards", to: { channel: run.channel }, ...form, final, changes: true, notBefore }
 }
 
 /** When people were last asked something in this turn, or answered it, ms. */
@@ -130,7 +141,7 @@ function endWanted({ run, slots, texts, around }: Scene): Wanted[] {
   return answers(run, { answer: texts.get("answer") ?? "", mention }).map((content, index): Wanted => {
     const slot = slotOf(slots, `end:${index}`)
     const pings = index === 0 ? [user] : []
-    return { slot, lane: "rest", to, content: fitting(slot, content), final: true, changes: false, pings }
+    return { slot, lane: "rest", to, ...formOf(slot, content), final: true, changes: false, pings }
   })
 }
 
@@ -140,7 +151,7 @@ function nextOf(wanted: readonly Wanted[]): Wanted[] {
   return next ? [next] : []
 }
 
-const postOf = ({ slot, lane, content, to, spared = [], notBefore = 0 }: Wanted): Act => ({
+const postOf = ({ slot, lane, content, least, to, spared = [], notBefore = 0 }: Wanted): Act => ({
   do: "post",
   lane,
   slot,
@@ -149,14 +160,18 @@ const postOf = ({ slot, lane, content, to, spared = [], notBefore = 0 }: Wanted)
   to,
   spared,
   notBefore,
+  ...(least ? { least } : {}),
 })
 
 /** What stays as it was posted is put right only where it isn't known to be so. */
-function updates({ slot, content, changes, urgent, notBefore = 0 }: Wanted): Act[] {
+function updates({ slot, content, least, changes, urgent, notBefore = 0 }: Wanted): Act[] {
   const hash = hashOf(content)
   return slot.copies
     .filter((copy) => (changes ? copy.hash !== hash : copy.hash === ""))
-    .map((copy): Act => ({ do: "update", lane: urgent ? "cards" : "rest", slot, copy, content, hash, notBefore }))
+    .map((copy): Act => {
+      const lane = urgent ? "cards" : "rest"
+      return { do: "update", lane, slot, copy, content, hash, notBefore, ...(least ? { least } : {}) }
+    })
 }
 
 /** What stands and is no longer true. */

@@ -11,7 +11,7 @@ import { editFields } from "../blocks/fields/edit.ts"
 import { pingedBy, placesOf, readName, slotAt, THREAD } from "./places.ts"
 import { isOver, linkOfSlot, slotOf, stands, type Slot, type Slots } from "./record.ts"
 import {
-  fitting,
+  formOf,
   sparedOf,
   turnOf,
   type Lane,
@@ -91,14 +91,16 @@ function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean)
   const beside = piecesOf(scene, view, place, slot)
   // A piece that is missing, or that Slack refused for good, leaves the card without Approve: nobody could read what they agree to.
   const posted = beside.every(({ slot: piece }) => stands(piece))
+  const again = ask.settled ? undefined : scene.around.rests.refused
+  const form = formOf(slot, card({ ...view, argsPosted: posted }), { least: minimal(view), again })
   const one: Wanted = {
     slot,
     lane: laneOf(ask),
     to: isHere ? threadOf(run.channel, slotOf(slots, "root")) : { channel: place },
-    content: slot.sent.small ? minimal(view) : card({ ...view, argsPosted: posted }),
+    ...form,
     final,
     changes: true,
-    ...(stands(slot) ? { notBefore: restsUntil(scene, ask) } : {}),
+    notBefore: Math.max(stands(slot) ? restsUntil(scene, ask) : 0, form.notBefore ?? 0),
     // A direct message pings by itself.
     pings: isPerson(place) && !stands(slot) ? [place] : pings,
     spared,
@@ -120,7 +122,7 @@ function piecesOf({ run, slots }: Scene, view: CardView, place: string, card: Sl
     place === THREAD ? threadOf(run.channel, slotOf(slots, "root")) : threadOf(card.copies[0]?.channel ?? place, card)
   const pieces = argsMessages(view).map((content, index): Wanted => {
     const slot = slotOf(slots, slotAt(place, `args:${ask.id}:${ask.version}:${index}`))
-    return { slot, lane: laneOf(ask), to, content: fitting(slot, content), final: true, changes: false }
+    return { slot, lane: laneOf(ask), to, ...formOf(slot, content), final: true, changes: false }
   })
   return ask.settled && !pieces.some(({ slot }) => stands(slot)) ? [] : pieces
 }

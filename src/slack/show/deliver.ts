@@ -91,7 +91,7 @@ async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
   const sending = await post(client, to, content, about)
   if (sending.kind !== "sent") return postFailed(seen, act, tried, sending, desk)
   const { spared } = act
-  const sent = withCopy(slot, { ...sending.place, hash })
+  const sent = withCopy(taken(slot, act), { ...sending.place, hash })
   await record(seen, slot, spared.length === 0 ? sent : { ...sent, spared: [...spared] }, store)
   const stood = markOf(slot)
   // The next look would find it missing too; this way nobody waits for that.
@@ -129,9 +129,21 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
       return giveUp(seen, slot, failure.error, desk, "channel")
     case "content":
     case "message":
-      if (slot.sent.small) return giveUp(seen, slot, failure.error, desk, "content")
-      return void (await record(seen, slot, { ...slot.sent, small: true }, store))
+      if (act.least) return giveUp(seen, slot, failure.error, desk, "content")
+      return void (await record(seen, slot, refused(seen, act), store))
   }
+}
+
+/** The full form was refused: the least goes next. */
+function refused({ now }: Seen, { slot, hash }: Pick<Post, "slot" | "hash">): Sent {
+  const before = slot.sent.refused
+  return { ...slot.sent, refused: { hash, times: before?.hash === hash ? before.times + 1 : 1, at: now } }
+}
+
+/** Slack takes it in full. */
+function taken(slot: Slot, { least }: Pick<Post, "least">): Slot {
+  const { refused: _, ...sent } = slot.sent
+  return least ? slot : { ...slot, sent }
 }
 
 const postponed = ({ now }: Seen, slot: Slot, tried: Sent, why: "unknown" | "bot"): Sent =>
@@ -159,14 +171,16 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
   const { slot, copy, content, hash } = act
   const { store } = desk
   const sending = await update(desk.client, copy, content, { run: seen.run.id, slot: slot.name, shows: hash })
-  if (sending.kind === "sent") return void (await record(seen, slot, withCopy(slot, { ...copy, hash }), store))
+  if (sending.kind === "sent") {
+    return void (await record(seen, slot, withCopy(taken(slot, act), { ...copy, hash }), store))
+  }
   if (sending.kind === "limited") return desk.hold(act, sending.retryAfter)
   complain(seen, slot, sending, desk)
   const dead = withCopy(slot, { ...copy, dead: true })
   const fails = (slot.sent.fails ?? 0) + 1
   if (sending.kind === "message") return void (await record(seen, slot, dead, store))
   if (sending.kind === "content") {
-    return void (await record(seen, slot, slot.sent.small ? dead : { ...slot.sent, small: true }, store))
+    return void (await record(seen, slot, act.least ? dead : refused(seen, act), store))
   }
   if (fails > PATIENCE[sending.kind]) return void (await record(seen, slot, dead, store))
   const wait = sending.kind === "bot" ? BOT_WRONG : backOff(fails)

@@ -20,7 +20,7 @@ import {
   waitedFor,
 } from "./places.ts"
 import { isOver, slotOf, stands, type Slot } from "./record.ts"
-import { fitting, sparedOf, turnOf, type Lane, type Scene, type Shown, type Target, type Wanted } from "./wanted.ts"
+import { formOf, sparedOf, turnOf, type Lane, type Scene, type Shown, type Target, type Wanted } from "./wanted.ts"
 
 /** A notice that is taken away once it is no longer true. */
 export const isPassing = (name: string): boolean => ["remind", "called", "changed"].includes(readName(name).kind)
@@ -50,7 +50,7 @@ function noticeWanted(scene: Scene, notice: Notice): Wanted {
     slot,
     lane,
     to: targetOf(scene, place),
-    content: fitting(slot, notice.content({ pinged, named: [...spared] })),
+    ...formOf(slot, notice.content({ pinged, named: [...spared] })),
     final: !isPassing(notice.name),
     changes,
     pings: stands(slot) ? [] : pings,

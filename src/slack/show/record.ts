@@ -29,8 +29,8 @@ export interface Sent {
   after?: number
   /** By which of the ways to a person a word is tried next. */
   door?: number
-  /** Slack refused the full form; the minimal one is sent. */
-  small?: true
+  /** Slack refused the full form, as it was then: its hash, how often in a row, and when last, ms. The least one is sent. */
+  refused?: { hash: string; times: number; at: number }
   /** Whom it would have pinged, had they not opted out by then. */
   spared?: string[]
   /** Of the run's first message: its address; empty when Slack did not tell. */

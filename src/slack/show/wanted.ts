@@ -19,6 +19,8 @@ export interface Rests {
   root: number
   /** A card that was approved: most calls are done by then. */
   card: number
+  /** What Slack refused in full, until that is tried once more. */
+  refused: number
 }
 
 /** What messages say beside the run, and when. */
@@ -52,11 +54,10 @@ export interface Target {
 }
 
 /** A message that should stand. */
-export interface Wanted {
+export interface Wanted extends Form {
   slot: Slot
   lane: Lane
   to: Target
-  content: Message
   /** It will never look different. */
   final: boolean
   /** It follows the run after it was posted. */
@@ -65,8 +66,6 @@ export interface Wanted {
   pings?: readonly string[]
   /** Those of them who opted out. */
   spared?: readonly string[]
-  /** It is neither posted nor changed before this, ms. */
-  notBefore?: number
   /** People wait for its next change. */
   urgent?: boolean
 }
@@ -88,15 +87,39 @@ export function hashOf(content: Message): string {
   return hash
 }
 
-/** What Slack refused in full goes as its one sentence. */
-export const fitting = (slot: Slot, content: Message): Message =>
-  slot.sent.small
-    ? {
-        text: content.text,
-        // The text is escaped already; as plain text Slack reads those three escapes and nothing else.
-        blocks: [{ type: "section", text: { type: "plain_text", text: content.text, emoji: false } }],
-      }
-    : content
+/** The form in which a message goes. */
+export interface Form {
+  content: Message
+  /** It is not the full one. */
+  least?: true
+  /** It does not go before this, ms. */
+  notBefore?: number
+}
+
+/** The longest that what Slack refused in full waits to be tried once more, ms. */
+const AGAIN_AT_MOST = 3_600_000
+
+/**
+ * What Slack refused in full goes as the least that can be said of it, until it changes. `again`: while that stands the full
+ * form is tried once more after so many ms, then after twice as many, and so on; for messages that people need to do something.
+ */
+export function formOf(
+  slot: Slot,
+  full: Message,
+  { least = sentenceOf(full), again }: { least?: Message; again?: number | undefined } = {},
+): Form {
+  const { refused } = slot.sent
+  if (refused?.hash !== hashOf(full)) return { content: full }
+  const stood = stands(slot) && slot.copies.every(({ hash }) => hash === hashOf(least))
+  if (again === undefined || !stood) return { content: least, least: true }
+  return { content: full, notBefore: refused.at + Math.min(again * 2 ** (refused.times - 1), AGAIN_AT_MOST) }
+}
+
+/** The text is escaped already; as plain text Slack reads those three escapes and nothing else. */
+const sentenceOf = ({ text }: Message): Message => ({
+  text,
+  blocks: [{ type: "section", text: { type: "plain_text", text, emoji: false } }],
+})
 
 /** Of those whom a message pings, who opted out: as it was when it was posted, so that it doesn't change by that alone. */
 export const sparedOf = ({ around }: Scene, slot: Slot, pings: readonly string[]): string[] =>
