@@ -14,6 +14,7 @@ import {
   formOf,
   sparedOf,
   turnOf,
+  type Form,
   type Lane,
   type Scene,
   type Shown,
@@ -91,8 +92,7 @@ function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean)
   const beside = piecesOf(scene, view, place, slot)
   // A piece that is missing, or that Slack refused for good, leaves the card without Approve: nobody could read what they agree to.
   const posted = beside.every(({ slot: piece }) => stands(piece))
-  const again = ask.settled ? undefined : scene.around.rests.refused
-  const form = formOf(slot, card({ ...view, argsPosted: posted }), { least: minimal(view), again })
+  const form = cardForm(scene, view, slot, posted)
   const one: Wanted = {
     slot,
     lane: laneOf(ask),
@@ -100,13 +100,20 @@ function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean)
     ...form,
     final,
     changes: true,
-    notBefore: Math.max(stands(slot) ? restsUntil(scene, ask) : 0, form.notBefore ?? 0),
     // A direct message pings by itself.
     pings: isPerson(place) && !stands(slot) ? [place] : pings,
     spared,
     urgent: !ask.settled && beside.length > 0,
   }
   return isHere ? [...beside, one] : [one, ...beside]
+}
+
+/** What is open is tried in full again, where Slack refused that: nobody can say yes to the least of it. */
+function cardForm(scene: Scene, view: CardView, slot: Slot, posted: boolean): Form {
+  const again = view.ask.settled ? undefined : scene.around.rests.refused
+  const form = formOf(slot, card({ ...view, argsPosted: posted }), { least: minimal(view), again })
+  const rests = stands(slot) ? restsUntil(scene, view.ask) : 0
+  return { ...form, notBefore: Math.max(rests, form.notBefore ?? 0) }
 }
 
 /** Until when a card waits for what came of its call, ms: one change tells that with the decision. */
