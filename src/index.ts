@@ -4,6 +4,7 @@ export type { Client, ClientOptions, RunOptions, WaitFor } from "./agent/client.
 export type { Hooks, MetricEvent, StreamEvent, ToolEvent } from "./agent/hooks.ts"
 export { RunFailed } from "./agent/result.ts"
 export type { Parked, RunResult, ToolCallRecord } from "./agent/result.ts"
+export type { ArgsOf, ToolInput } from "./agent/input.ts"
 export { createToolkit, defineTool } from "./agent/tool.ts"
 export type { Tool, ToolContext, ToolDefinition, Toolkit, ToolkitOptions } from "./agent/tool.ts"
 export { validateAnswerData } from "./core/answer-schema.ts"

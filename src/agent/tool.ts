@@ -8,8 +8,8 @@ import { isRecord, jsonCopy } from "../core/json.ts"
 import type { Effects } from "../core/run.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { suspensionOf } from "../core/suspension.ts"
-import type { JsonSchema } from "./schema.ts"
-import { compileSchema, schemaFault } from "./schema.ts"
+import { inputOf, type ArgsOf, type InputRead, type ToolInput } from "./input.ts"
+import { schemaFault, type JsonSchema } from "./schema.ts"
 
 /** What a tool is told about the call it executes. */
 export interface ToolContext {
@@ -39,12 +39,12 @@ export interface ToolContext {
 type Args = Record<string, unknown>
 
 /** A tool as its author writes it; a plain object of this shape is a tool as well. */
-export interface ToolDefinition {
+export interface ToolDefinition<Input extends ToolInput = ToolInput> {
   /** 1 to 64 of a-z, A-Z, 0-9, _ and -, as the providers want it. */
   name: string
   description: string
-  /** JSON Schema (draft-07 or 2020-12) of an object; none means no arguments. */
-  inputSchema?: JsonSchema
+  /** Of an object: zod 4, or JSON Schema (draft-07 or 2020-12); none means no arguments. `summary` and `run` have its types. */
+  inputSchema?: Input
   /** Whether a call may be repeated after a crash: `once` (the default) is never repeated unasked. */
   effects?: Effects
   /** What a call does may not be undone: its card says so. */
@@ -59,9 +59,9 @@ export interface ToolDefinition {
   /** Where it comes from, for metrics. */
   source?: string
   /** One sentence for the person who is asked: what these args would do. */
-  summary?(args: Args): string
+  summary?(args: ArgsOf<Input>): string
   /** A string is the output; a ToolResult passes through; nothing is the empty output; anything else becomes JSON. A throw is an error result. */
-  run(args: Args, ctx?: ToolContext): unknown
+  run(args: ArgsOf<Input>, ctx: ToolContext): unknown
 }
 
 export interface Tool {
@@ -73,6 +73,8 @@ export interface Tool {
   readonly authorizationHosts?: readonly string[]
   readonly secrets?: "keep"
   readonly source: string
+  /** What args that fit the schema break beyond it, in words. */
+  readonly check?: (args: Args) => string | undefined
   readonly summary?: (args: Args) => string
   /** Never rejects: what the tool throws is an error result. */
   readonly execute: (args: Args, ctx?: ToolContext) => Promise<ToolResult>
@@ -81,12 +83,12 @@ export interface Tool {
 /** A host name, or with `*.` whatever is below one; no port and no address. */
 const HOST = /^(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,20}$/i
 const made = new WeakSet<object>()
-const NO_ARGS: JsonSchema = { type: "object", properties: {}, additionalProperties: false }
 
 /** @throws TypeError naming the tool and all that is wrong with its definition (name, schema, effects). */
-export function defineTool(definition: ToolDefinition): Tool {
+export function defineTool<const Input extends ToolInput = ToolInput>(given: ToolDefinition<Input>): Tool {
+  const definition = given as ToolDefinition
   const { name, description, effects = "once", source = "native" } = definition
-  const schema = inputSchemaOf(definition.inputSchema)
+  const schema = inputOf(definition.inputSchema)
   const faults = definitionFaults(definition, effects, schema)
   if (faults.length > 0 || !schema.ok) throw new WrongTool(name, faults)
   const tool: Tool = {
@@ -95,13 +97,14 @@ export function defineTool(definition: ToolDefinition): Tool {
     inputSchema: schema.schema,
     effects,
     source,
+    ...(schema.check === undefined ? {} : { check: schema.check }),
     ...(definition.destructive === true ? { destructive: true } : {}),
     ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
     ...(definition.secrets === undefined ? {} : { secrets: definition.secrets }),
     ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
     execute: async (args, ctx) => {
       try {
-        return resultOf(await definition.run(args, ctx))
+        return resultOf(await definition.run(args, ctx ?? {}))
       } catch (error) {
         return failure(wordsOf(error))
       }
@@ -122,7 +125,7 @@ export function toolOf(value: unknown): Tool {
   const { name, description, inputSchema, effects, destructive, authorizationHosts, secrets, source } = given
   // Called as methods: an instance of a class may be a tool, too.
   const key = (["run", "execute"] as const).find((key) => typeof given[key] === "function")
-  const run = key === undefined ? undefined : (args: Args, ctx?: ToolContext) => given[key]?.(args, ctx)
+  const run = key === undefined ? undefined : (args: Args, ctx: ToolContext) => given[key]?.(args, ctx)
   const summary = typeof given.summary === "function" ? (args: Args) => given.summary?.(args) ?? "" : undefined
   const plain = { name, description, inputSchema, effects, destructive, authorizationHosts, secrets, source }
   const known = Object.entries({ ...plain, summary, run })
@@ -131,7 +134,7 @@ export function toolOf(value: unknown): Tool {
 
 /** What the parsed args of a call break of the tool's schema, in words for the model; undefined when nothing. */
 export function checkArgs(tool: Tool, args: unknown): string | undefined {
-  const fault = schemaFault(tool.inputSchema, args)
+  const fault = schemaFault(tool.inputSchema, args) ?? tool.check?.(args as Args)
   return fault === undefined ? undefined : `invalid arguments for ${tool.name}: ${fault}`
 }
 
@@ -220,11 +223,7 @@ function quoted(value: unknown): string {
   }
 }
 
-function definitionFaults(
-  definition: ToolDefinition,
-  effects: unknown,
-  schema: ReturnType<typeof inputSchemaOf>,
-): string[] {
+function definitionFaults(definition: ToolDefinition, effects: unknown, schema: InputRead): string[] {
   const faults: string[] = []
   if (!isName(definition.name)) faults.push("a name has 1 to 64 of a-z, A-Z, 0-9, _ and -")
   if (typeof definition.description !== "string") faults.push("a description is required, a text for the model")
@@ -250,21 +249,6 @@ function wishFaults({ destructive, authorizationHosts, secrets }: ToolDefinition
 }
 
 const isHost = (value: unknown): boolean => typeof value === "string" && HOST.test(value)
-
-function inputSchemaOf(given: unknown = NO_ARGS): { ok: true; schema: JsonSchema } | { ok: false; fault: string } {
-  const wrong = (fault: string) => ({ ok: false as const, fault })
-  if (isRecord(given) && "_zod" in given) return wrong("inputSchema is JSON Schema; use z.toJSONSchema")
-  const copied = jsonCopy(given)
-  if (!copied.ok || !isRecord(copied.value)) return wrong("inputSchema must be a JSON Schema object")
-  const schema: JsonSchema = { type: "object", ...copied.value }
-  if (schema["type"] !== "object") return wrong('inputSchema must have type "object"')
-  try {
-    compileSchema(schema)
-  } catch (error) {
-    return wrong(`inputSchema is wrong: ${wordsOf(error)}`)
-  }
-  return { ok: true, schema }
-}
 
 /** What a tool returned, as a result whose output is whole text and whose suspension, if it is one, can be shown. */
 function resultOf(value: unknown): ToolResult {

@@ -133,7 +133,7 @@ describe("defineTool", () => {
       },
       /tool t:/,
     ],
-    [{ name: "t", description: "d", run: () => "", inputSchema: z.object({}) }, /tool t: inputSchema/],
+    [{ name: "t", description: "d", run: () => "", inputSchema: z.object({ at: z.date() }) }, /tool t: inputSchema/],
     [{ name: "t", description: "d", run: () => "", inputSchema: 5 }, /tool t: inputSchema/],
     ["t", /a tool is an object/],
     [null, /a tool is an object/],
