@@ -3,11 +3,12 @@
  * stopped as one. It decides nothing; it knows who needs whom.
  */
 import { randomUUID } from "node:crypto"
+import { dirname } from "node:path"
 import type { LanguageModelV3 } from "@ai-sdk/provider"
 import { startAudit } from "./audit/audit.ts"
 import type { Agent } from "./agent/agent.ts"
 import { gone, narrowed } from "./agent/named.ts"
-import { createModel } from "./agent/model.ts"
+import { loadModel } from "./agent/provider.ts"
 import { createToolkit } from "./agent/tool.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
@@ -55,21 +56,29 @@ const stillMayWith =
   async (grant, { requester }) =>
     mayStillGrant(grant, requester, await people.who(grant.by, principalsOf(grant.rule)))
 
-function modelOf(model: Config["model"], demo: () => LanguageModelV3): LanguageModelV3 {
-  if (model.provider === "demo") return demo()
-  return createModel(model)
+async function modelOf(
+  { file }: Config,
+  model: Config["model"],
+  demo: () => LanguageModelV3,
+): Promise<LanguageModelV3> {
+  if (!("model" in model)) return demo()
+  const loaded = await loadModel(model, dirname(file))
+  if (!loaded.ok) throw new Error(`the provider ${model.provider} ${loaded.fault}`)
+  return loaded.model
 }
 
 /** `instructions`, `model`: of the agent. */
-function agentOf(
+async function agentOf(
   { config, demo }: BotOptions,
   { instructions, model }: Pick<Config, "instructions" | "model">,
   tools: Toolkit,
   policy: Policy,
   stillMay: StillMay,
-): Agent {
+): Promise<Agent> {
+  const { settings } = model
   return {
-    model: modelOf(model, demo),
+    model: await modelOf(config, model, demo),
+    ...(settings === undefined ? {} : { wishes: settings }),
     ...(instructions === "" ? {} : { instructions }),
     tools,
     maxTurns: model.maxTurns,
@@ -83,21 +92,20 @@ function agentOf(
 }
 
 /** Which agent a run is of: what one of the file leaves out is as the file has it. */
-function agentsOf(
+async function agentsOf(
   options: BotOptions,
   tools: Toolkit,
   { policy, policies }: { policy: Policy; policies: ReadonlyMap<string, Policy> },
   stillMay: StillMay,
-): (run: Run) => Agent {
+): Promise<(run: Run) => Agent> {
   const { config } = options
-  const own = agentOf(options, config, tools, policy, stillMay)
-  const named = new Map(
-    Object.entries(config.agents).map(([name, agent]) => {
-      const settings = { instructions: agent.instructions ?? config.instructions, model: agent.model ?? config.model }
-      const kit = agent.tools ? narrowed(tools, agent.tools) : tools
-      return [name, agentOf(options, settings, kit, policies.get(name) ?? policy, stillMay)]
-    }),
-  )
+  const own = await agentOf(options, config, tools, policy, stillMay)
+  const named = new Map<string, Agent>()
+  for (const [name, agent] of Object.entries(config.agents)) {
+    const settings = { instructions: agent.instructions ?? config.instructions, model: agent.model ?? config.model }
+    const kit = agent.tools ? narrowed(tools, agent.tools) : tools
+    named.set(name, await agentOf(options, settings, kit, policies.get(name) ?? policy, stillMay))
+  }
   return ({ agent }) => (agent === undefined ? own : (named.get(agent) ?? gone(own, agent)))
 }
 
@@ -155,7 +163,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const people = new People(newClient(), home)
     const policy = policyOf(config)
     const policies = policiesOf(config)
-    const agentFor = agentsOf(options, tools, { policy, policies }, stillMayWith(people))
+    const agentFor = await agentsOf(options, tools, { policy, policies }, stillMayWith(people))
     const calls = callsOf(policy, tools, config.authorizationHosts, policies)
     const all = [policy, ...policies.values()]
     const show = startShow({

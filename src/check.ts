@@ -8,6 +8,7 @@ import { type Finding, judge, listsOf } from "./check/lists.ts"
 import { checkApprovable, checkEnough } from "./check/enough.ts"
 import { checkLive } from "./check/live.ts"
 import { checkManifest } from "./check/manifest.ts"
+import { checkModel } from "./check/model.ts"
 import { checkPlaces } from "./check/places.ts"
 import { findPrincipals } from "./check/principals.ts"
 import { checkRedis } from "./check/redis.ts"
@@ -27,8 +28,9 @@ export interface CheckOptions {
 /** What was found, and the tools that were loaded on the way. Whatever could be read is looked at, also when something else could not. */
 export async function check(reading: Reading, options: CheckOptions = {}): Promise<Report & { tools: Tool[] }> {
   const { known } = reading
-  const [loaded, slack, appToken, redis] = await Promise.all([
+  const [loaded, model, slack, appToken, redis] = await Promise.all([
     loadTools(known.tools.items, known.httpTools.items),
+    checkModel(reading),
     checkSlack(known, options),
     checkAppToken(known),
     checkRedis(known),
@@ -40,6 +42,7 @@ export async function check(reading: Reading, options: CheckOptions = {}): Promi
     slack.report,
     checkManifest(known),
     loaded.ok ? together() : fault(...loaded.faults),
+    model,
     checkRules(known, names),
     checkApprovable(known, loaded.names ?? [], slack.findings),
     checkEnough(known, slack.findings),

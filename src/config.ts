@@ -27,6 +27,8 @@ export type Config = Omit<Settings, "redis"> & {
 /** What could be read, also when something else is wrong. */
 export type Known = KnownSettings &
   KnownEnvironment & {
+    /** The configuration file, whether it could be read or not. */
+    file: string
     /** Where a setting stands, as the beginning of a sentence: `./countersign.yaml:12: approvals[0]`. */
     at: (path: readonly PropertyKey[]) => string
   }
@@ -55,7 +57,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Reading {
   const own = readEnvironment(set)
   const file = readFile(set)
   const faults = [...own.faults, ...file.faults].map((fault) => (/[.?!]$/.test(fault) ? fault : `${fault}.`))
-  const known = { ...file.known, ...own.known, at: file.at }
+  const known = { ...file.known, ...own.known, file: file.path, at: file.at }
   faults.push(...wrongPlace(known))
   const read = { known, faults, settings: file.settings, warnings: warningsOf(file.known, file.path, file.at) }
   if (!own.values || !file.settings || faults.length > 0) return { ok: false, ...read }

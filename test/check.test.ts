@@ -71,6 +71,16 @@ interface Wrong {
 
 const NOTHING = { faults: [], warnings: [] }
 
+test("a model provider that is not installed is a fault, at its line, that says what to install where", async () => {
+  const { found } = await setUp()
+  const { faults } = await found({ file: { model: { provider: "@acme/models", model: "m" } } })
+  expect(faults).toEqual([
+    expect.stringMatching(
+      /countersign\.yaml:1: model\.provider "@acme\/models" is not installed: run "npm i @acme\/models@…" in \/.+, with a version/,
+    ),
+  ])
+})
+
 test("a set-up with nothing wrong has neither fault nor warning, and its tools are loaded", async () => {
   const { read, found } = await setUp()
   expect(await found()).toEqual(NOTHING)

@@ -73,6 +73,8 @@ describe("the file", () => {
         apiKey: "sk-very-secret",
         maxTurns: 20,
         maxTokens: 200_000,
+        contextTokens: 100_000,
+        stream: true,
       },
       instructions: "Be brief.",
       tools: [join(folder, "tools/ops.mjs")],
@@ -125,7 +127,7 @@ describe("the file", () => {
   test("may leave everything but the model out: nothing is allowed then, and the warnings say so", () => {
     const { config: least, warnings } = config(LEAST)
     expect(least).toMatchObject({
-      model: { provider: "demo", maxTurns: 20, maxTokens: 200_000 },
+      model: { provider: "demo", maxTurns: 20, maxTokens: 200_000, contextTokens: 100_000, stream: true },
       tools: [],
       command: "/agent",
       starters: [],
@@ -545,11 +547,47 @@ describe("the model", () => {
   test.each<[string, string[]]>([
     ["command: /a", ['1: model is missing: put "model: { provider: … }", with openai-compatible, anthropic or demo.']],
     ["model: demo", ["1: model must be a mapping with provider: openai-compatible, anthropic or demo."]],
-    ["model: { provider: openai }", ['1: model.provider must be openai-compatible, anthropic or demo, not "openai".']],
-    ["model: {}", ["1: model.provider must be openai-compatible, anthropic or demo, not nothing."]],
+    [
+      "model: { provider: openai }",
+      [
+        '1: model.provider must be openai-compatible, anthropic or demo, or a package that provides models, such as "@ai-sdk/google", not "openai".',
+      ],
+    ],
+    ["model: { provider: antropic }", ['1: model.provider must be anthropic, not "antropic".']],
+    [
+      "model: {}",
+      [
+        '1: model.provider must be openai-compatible, anthropic or demo, or a package that provides models, such as "@ai-sdk/google", not nothing.',
+      ],
+    ],
     [
       "model: { provider: demo, model: x }",
-      ['1: model has no setting "model"; there are provider, maxTurns, maxTokens.'],
+      [
+        '1: model has no setting "model"; there are provider, maxTurns, maxTokens, contextTokens, stream, settings, prices.',
+      ],
+    ],
+    [
+      'model: { provider: "@ai-sdk/google" }',
+      ["1: model.model is missing: put the model's name, as its provider writes it."],
+    ],
+    [
+      "model: { provider: demo, settings: { temperature: 3, topK: 0.5, seed: -1, stop: END, maxTokens: 9 } }",
+      [
+        "1: model.settings.temperature must be a number from 0 to 2, not 3.",
+        "1: model.settings.topK must be a whole number from 1 to 10000, not 0.5.",
+        '1: model.settings.stop must be a list of texts, such as [ "END" ], not "END".',
+        "1: model.settings.seed must be a whole number from 0 to 2147483647, not -1.",
+        '1: model.settings has no setting "maxTokens"; there are temperature, topP, topK, maxOutputTokens, stop, presencePenalty, frequencyPenalty, seed, providerOptions.',
+      ],
+    ],
+    [
+      "model: { provider: demo, prices: { input: free, cachedInput: -1, currency: euro } }",
+      [
+        '1: model.prices.input must be what a million tokens cost, such as 2.5, not "free".',
+        "1: model.prices.output is missing: put what a million tokens cost, such as 2.5.",
+        "1: model.prices.cachedInput must be what a million tokens cost, such as 2.5, not -1.",
+        '1: model.prices.currency must be a currency\'s three letters, such as USD, not "euro".',
+      ],
     ],
     [
       "model: { provider: anthropic }",
@@ -613,9 +651,25 @@ describe("the model", () => {
         baseUrl,
         maxTurns: 20,
         maxTokens: 200_000,
+        contextTokens: 100_000,
+        stream: true,
       })
     },
   )
+
+  test("may be a package's or a module's, with wishes and prices", () => {
+    const rest = "model: m, settings: { temperature: 0.2, stop: [ END ] }, prices: { input: 1, output: 2 }"
+    const { config: read } = config(`model: { provider: "@ai-sdk/google", ${rest} }`)
+    expect(read.model).toMatchObject({
+      provider: "@ai-sdk/google",
+      settings: { temperature: 0.2, stopSequences: ["END"] },
+      prices: { input: 1, output: 2, currency: "USD" },
+    })
+    expect(read.model.settings).not.toHaveProperty("topP")
+    expect(config("model: { provider: ./models/own.mjs, model: m }").config.model.provider).toMatch(
+      /^\/.*\/models\/own\.mjs$/,
+    )
+  })
 
   test("takes its address from the environment, whose value is kept out of every message", () => {
     const text = 'model: { provider: openai-compatible, model: x, baseUrl: "https://${HOST}/v1" }'

@@ -138,12 +138,12 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
     await held.apply((run, now) => stepped(run.calls.length === 0 ? end(run, how, now) : undefined))
     return
   }
-  const { live, instructions } = agent
+  const { live, instructions, wishes } = agent
   const onText = live && ((delta: string) => live.said(held.run(), delta))
   onText?.("")
   const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
   const tools = agent.tools.tools()
-  const taken = await takeTurn(agent.model, { messages, tools, instructions, onText, limit })
+  const taken = await takeTurn(agent.model, { messages, tools, instructions, wishes, onText, limit })
   if (limit.aborted && !limit.isLate) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)

@@ -8,7 +8,7 @@ import type { Rule } from "../core/policy.ts"
 import type { Run, Step } from "../core/run.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request, ToolResult } from "../core/suspension.ts"
-import type { Turn } from "./model.ts"
+import type { ModelWishes, Turn } from "./model.ts"
 import type { Tool, Toolkit } from "./tool.ts"
 
 export type Guarded =
@@ -69,6 +69,7 @@ export interface Live {
 /** What an agent is made of, and its limits. */
 export interface Agent {
   model: LanguageModelV3
+  wishes?: ModelWishes
   instructions?: string
   tools: Toolkit
   /** Turns after which the run ends incomplete. */

@@ -57,12 +57,26 @@ export function createModel(options: ModelOptions): LanguageModelV3 {
   }).chatModel(options.model)
 }
 
+/** What a configuration may wish of a model's answers; as the provider specification has it. */
+export type ModelWishes = Pick<
+  LanguageModelV3CallOptions,
+  | "temperature"
+  | "topP"
+  | "topK"
+  | "maxOutputTokens"
+  | "stopSequences"
+  | "presencePenalty"
+  | "frequencyPenalty"
+  | "seed"
+  | "providerOptions"
+>
+
 export interface Asked {
   /** The transcript so far. */
   messages: LanguageModelV3Message[]
   tools: readonly Tool[]
   instructions?: string | undefined
-  maxOutputTokens?: number | undefined
+  wishes?: ModelWishes | undefined
   /** What ends the turn before its time. The caller clears it. */
   limit?: Deadline | undefined
   /** Text as it comes; its presence is what makes the answer stream. */
@@ -74,8 +88,8 @@ export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Tu
   const { limit = new Deadline([], undefined), onText } = asked
   const options: LanguageModelV3CallOptions = {
     prompt: promptOf(asked),
-    ...(asked.tools.length === 0 ? {} : { tools: asked.tools.map(functionOf), toolChoice: { type: "auto" } as const }),
-    ...(asked.maxOutputTokens === undefined ? {} : { maxOutputTokens: asked.maxOutputTokens }),
+    ...(asked.tools.length === 0 ? {} : { tools: functionsOf(asked.tools), toolChoice: { type: "auto" } as const }),
+    ...asked.wishes,
     get abortSignal() {
       return limit.signal
     },
@@ -105,6 +119,10 @@ function outcome<T>(work: () => Promise<T>, limit: Deadline): Promise<Outcome<T>
       .finally(letGo)
   })
 }
+
+/** By name: providers cache what a request begins with, and tools that come and go must not change places. */
+const functionsOf = (tools: readonly Tool[]): LanguageModelV3FunctionTool[] =>
+  tools.map(functionOf).sort((a, b) => (a.name < b.name ? -1 : 1))
 
 function functionOf(tool: Tool): LanguageModelV3FunctionTool {
   const { name, description, inputSchema } = tool
@@ -139,7 +157,7 @@ function speakable(message: LanguageModelV3Message): LanguageModelV3Message {
   return { ...message, content }
 }
 
-/** Follows no redirect: a key and a conversation go to the address they were meant for, or nowhere. */
-function direct(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+/** A fetch that follows no redirect: a key and a conversation go to the address they were meant for, or nowhere. */
+export function direct(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return (input, init) => fetch(input, { ...init, redirect: "manual" })
 }
