@@ -75,10 +75,11 @@ async function agentOf(
   policy: Policy,
   stillMay: StillMay,
 ): Promise<Agent> {
-  const { settings } = model
+  const { settings, prices } = model
   return {
     model: await modelOf(config, model, demo),
     ...(settings === undefined ? {} : { wishes: settings }),
+    ...(prices === undefined ? {} : { prices }),
     ...(instructions === "" ? {} : { instructions }),
     tools,
     maxTurns: model.maxTurns,

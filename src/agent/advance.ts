@@ -151,7 +151,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   const message = JSON.stringify(taken.message)
   const { text, usage } = taken
   const cut = CUT[taken.finish]
-  await held.apply((run, now) => stepped(took(run, { message, text, usage, planned, cut }, now)))
+  await held.apply((run, now) => stepped(took(run, { message, text, usage, prices: agent.prices, planned, cut }, now)))
 }
 
 async function stumble(held: Held, agent: Agent, taken: Turn & { ok: false }): Promise<void> {

@@ -8,6 +8,7 @@ import type { Rule } from "../core/policy.ts"
 import type { Run, Step } from "../core/run.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request, ToolResult } from "../core/suspension.ts"
+import type { Prices } from "../core/usage.ts"
 import type { ModelWishes, Turn } from "./model.ts"
 import type { Tool, Toolkit } from "./tool.ts"
 
@@ -72,6 +73,8 @@ export interface Agent {
   wishes?: ModelWishes
   instructions?: string
   tools: Toolkit
+  /** What the model's tokens cost, where that is known. */
+  prices?: Prices
   /** Turns after which the run ends incomplete. */
   maxTurns: number
   /** Tokens (prompt and completion, all turns) after which the run ends incomplete. */

@@ -10,6 +10,7 @@ import type {
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider"
 import { canonical, parseExact } from "../core/digest.ts"
+import type { Used } from "../core/usage.ts"
 
 export type AssistantMessage = Extract<LanguageModelV3Message, { role: "assistant" }>
 type Part = AssistantMessage["content"][number]
@@ -31,7 +32,7 @@ export interface Reply {
   message: AssistantMessage
   text: string
   calls: TurnCall[]
-  usage: { prompt: number; completion: number }
+  usage: Used
   /** Why the model stopped. */
   finish: LanguageModelV3GenerateResult["finishReason"]["unified"]
 }
@@ -61,9 +62,17 @@ export function replyOf(generated: Generated, taken: ReadonlySet<string>): Reply
     message: { role: "assistant", content: parts },
     text: parts.map((part) => (part.type === "text" ? part.text : "")).join(""),
     calls,
-    usage: { prompt: usage.inputTokens.total ?? 0, completion: usage.outputTokens.total ?? 0 },
+    usage: usedOf(usage),
     finish: finishReason.unified,
   }
+}
+
+/** A provider's numbers are a stranger's: what is no count is none. */
+function usedOf({ inputTokens, outputTokens }: Generated["usage"]): Used {
+  const tokens = (n: number | undefined): number => (Number.isSafeInteger(n) ? Math.max(0, n ?? 0) : 0)
+  const cached = tokens(inputTokens.cacheRead)
+  const used = { prompt: tokens(inputTokens.total), completion: tokens(outputTokens.total) }
+  return cached === 0 ? used : { ...used, cached }
 }
 
 function callOf(content: LanguageModelV3ToolCall, ids: Set<string>): { call: TurnCall; part: Part } {

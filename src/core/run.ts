@@ -7,6 +7,7 @@ import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
 import { chain } from "./fact.ts"
 import { decidingNow, escalatedRule, principalsOf } from "./policy.ts"
 import type { Principal, Rule } from "./policy.ts"
+import type { Spent } from "./usage.ts"
 
 /** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
 export const FORMAT = 2
@@ -179,6 +180,8 @@ export interface Run {
   counts?: true | undefined
   turns: number
   usage: Usage
+  /** What else the model's work came to. */
+  spent?: Spent | undefined
   /** The calls of the turn under way, in call order. Empty: the model is next. */
   calls: Call[]
   asks: Ask[]

@@ -59,6 +59,7 @@ export const wholeRun = (run: Run): Run => ({
   counts: run.counts,
   turns: run.turns,
   usage: run.usage,
+  spent: run.spent,
   calls: run.calls,
   asks: run.asks,
   refusals: run.refusals,

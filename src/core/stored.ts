@@ -70,9 +70,9 @@ export function writeRun(run: Run): string {
     run.facts.n,
     shortened(run.facts.hash),
   ]
-  const { agent, counts, grants, lately, retry, cancelled, ended } = run
+  const { agent, counts, spent, grants, lately, retry, cancelled, ended } = run
   const refusals = isEmpty(run.refusals) ? undefined : run.refusals
-  const more = { agent, counts, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
+  const more = { agent, counts, spent, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
   if (!isEmpty(more)) stored.push(more)
   return JSON.stringify(stored)
 }
@@ -166,6 +166,7 @@ function runOf(stored: StoredRun): Run {
     counts: more.counts,
     turns,
     usage: { prompt, completion },
+    spent: more.spent,
     calls,
     asks,
     refusals: more.refusals ?? {},

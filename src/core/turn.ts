@@ -8,9 +8,11 @@ import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
 import { argsField, callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
-import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Text, Usage } from "./run.ts"
+import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Text } from "./run.ts"
 import { wholeCall, wholeRun } from "./shape.ts"
 import type { Request } from "./suspension.ts"
+import { withUsed } from "./usage.ts"
+import type { Prices, Used } from "./usage.ts"
 
 /** A new run, with what was asked for as the first entry of its transcript. */
 export function begin(
@@ -93,7 +95,8 @@ export interface Taken {
   /** The assistant message, JSON text of a transcript entry. */
   message: string
   text: string
-  usage: Usage
+  usage: Used
+  prices?: Prices | undefined
   planned: Planned[]
   /** The limit at which the model broke off, when it did: what it said is not a whole answer. */
   cut?: string | undefined
@@ -102,11 +105,9 @@ export interface Taken {
 /** A model's answer: kept whole; its calls are planned, or it is the final answer. */
 export function took(run: Run, turn: Taken, now: number): Step | undefined {
   if (run.ended || run.cancelled || run.calls.length > 0) return undefined
-  const usage = {
-    prompt: run.usage.prompt + turn.usage.prompt,
-    completion: run.usage.completion + turn.usage.completion,
-  }
-  const next: Run = { ...run, turns: run.turns + 1, usage, retry: undefined }
+  const { usage, prices } = turn
+  const used = withUsed(run, usage, { prices, last: usage.prompt + usage.completion })
+  const next: Run = { ...used, turns: run.turns + 1, retry: undefined }
   if (turn.planned.length > 0) return withCalls(next, turn, now)
   const said = step(next, now, [], { append: [turn.message], texts: [{ field: "answer", text: turn.text }] })
   return merge(

@@ -478,6 +478,7 @@ describe("a run", () => {
       counts: true,
       turns: 1,
       usage: { prompt: 3, completion: 4 },
+      spent: { cached: 1, cost: 2, currency: "USD", last: 5 },
       calls: [call],
       asks: [ask],
       refusals: { x: 1 },

@@ -51,7 +51,16 @@ export function root(run: Run, { prompt, paused = false }: { prompt: string; pau
     text: escape(`${nameOf(run.requester)} asked the agent: ${clip(oneLine(safe(run.title)), 200)}`),
     blocks: [
       rich(section(bold(nameOf(run.requester)), " asked the agent:"), quote(asked)),
-      rich(section(bold(state(run).head), ...state(run).more, ...(paused ? pausing(run) : []), "\nrun ", code(run.id))),
+      rich(
+        section(
+          bold(state(run).head),
+          ...state(run).more,
+          ...(paused ? pausing(run) : []),
+          "\nrun ",
+          code(run.id),
+          usage(run),
+        ),
+      ),
       ...buttons,
     ],
   }
@@ -62,6 +71,22 @@ const pausing = (run: Run): ReturnType<typeof words>[] =>
   over(run)
     ? []
     : [words("\n"), bold("Paused"), words(": nothing new starts until Countersign is resumed; deadlines go on.")]
+
+/** What it took so far. While it works that changes with each turn, and would be a Slack call each. */
+function usage(run: Run): string {
+  const { prompt, completion } = run.usage
+  if (prompt + completion === 0 || (!run.ended && openAsks(run).length === 0)) return ""
+  const { cached = 0, cost, currency = "" } = run.spent ?? {}
+  const kept = cached === 0 ? "" : ` (${cached.toLocaleString("en-US")} of them cached)`
+  const price = cost === undefined ? "" : `, about ${money(cost)} ${currency}`
+  return `, ${count(prompt, "token")} in${kept}, ${completion.toLocaleString("en-US")} out${price}`
+}
+
+/** Of millionths: so many digits that something can be seen. */
+function money(millionths: number): string {
+  const amount = millionths / 1_000_000
+  return amount.toFixed(amount === 0 || amount >= 1 ? 2 : 4)
+}
 
 const over = (run: Run): boolean => run.ended !== undefined || run.cancelled !== undefined
 
@@ -104,7 +129,7 @@ export function state(run: Run): State {
   }
   if (run.retry) {
     const why = `: ${clip(oneLine(safe(run.retry.words)), 300)}. Next try `
-    return { head: "The model could not be asked", more: [words(why), instant(run.retry.at)] }
+    return { head: "The model could not be asked", more: [words(why), instant(run.retry.at, true)] }
   }
   return { head: "Working", more: [] }
 }
