@@ -14,7 +14,7 @@ import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import { mayStillGrant } from "./core/grant.ts"
 import { isPerson, principalsOf } from "./core/policy.ts"
-import type { Run, Step } from "./core/run.ts"
+import { wishOf, type Run, type Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
 import { auditChannel } from "./slack/audit-channel.ts"
@@ -53,8 +53,8 @@ const TURN_TIMEOUT = 180_000
 /** Whoever gave a grant is asked about at each use: who can't be looked up may not. */
 const stillMayWith =
   (people: People): StillMay =>
-  async (grant, { requester }) =>
-    mayStillGrant(grant, requester, await people.who(grant.by, principalsOf(grant.rule)))
+  async (grant, run) =>
+    mayStillGrant(grant, wishOf(run), await people.who(grant.by, principalsOf(grant.rule)))
 
 async function modelOf(
   { file }: Config,

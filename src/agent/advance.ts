@@ -3,6 +3,7 @@
  * that is held in memory and the one in Redis; where it is held, and who is asked, is not known here.
  */
 import type { LanguageModelV3Message } from "@ai-sdk/provider"
+import { handedOver, usedBy } from "../core/converse.ts"
 import { remind } from "../core/remind.ts"
 import { nextFor, openAsks } from "../core/run.ts"
 import type { Call, Ended, Run } from "../core/run.ts"
@@ -114,8 +115,9 @@ async function once(held: Held, agent: Agent, task: Task, limit: Deadline): Prom
 }
 
 function limitOf(run: Run, agent: Agent): string | undefined {
-  if (run.turns >= agent.maxTurns) return `maxTurns (${agent.maxTurns})`
-  if (run.usage.prompt + run.usage.completion >= agent.maxTokens) return `maxTokens (${agent.maxTokens})`
+  const { turns, tokens } = usedBy(run)
+  if (turns >= agent.maxTurns) return `maxTurns (${agent.maxTurns})`
+  if (tokens >= agent.maxTokens) return `maxTokens (${agent.maxTokens})`
   return undefined
 }
 
@@ -138,6 +140,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
     await held.apply((run, now) => stepped(run.calls.length === 0 ? end(run, how, now) : undefined))
     return
   }
+  if (held.run().said) await held.apply((run, now) => stepped(handedOver(run, now)))
   const { live, instructions, wishes } = agent
   const onText = live && ((delta: string) => live.said(held.run(), delta))
   onText?.("")

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
 import { maskScanned } from "../core/mask.ts"
-import { argsField, askOf } from "../core/run.ts"
+import { argsField, askOf, wishOf } from "../core/run.ts"
 import type { Ask, Attempt, Call, Run } from "../core/run.ts"
 import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
@@ -85,7 +85,7 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
     callId,
     attempt: attempt.id,
     run: held.run().id,
-    requester: held.run().requester,
+    requester: wishOf(held.run()).asker,
     progress: telling.progress,
     ...answered,
   }

@@ -14,6 +14,7 @@ import {
   type Right,
   type Rule,
   type Who,
+  wishOnly,
 } from "../core/policy.ts"
 import { decide, fitOf, type Called, type Decision, type PathFit } from "../core/rules.ts"
 import { People } from "../slack/people.ts"
@@ -249,10 +250,11 @@ async function whoIs(user: string, rule: Rule, slack: Slack): Promise<Who> {
 }
 
 function may(rule: Rule, requester: Who["person"], who: Who): string {
+  const wish = wishOnly(requester)
   const all: [string, Right][] = [
-    ["approve", mayDecide(rule, requester, who, true)],
-    ["decline", mayDecide(rule, requester, who, false)],
-    ...(rule.edit ? [["edit", mayEdit(rule, requester, who)] satisfies [string, Right]] : []),
+    ["approve", mayDecide(rule, wish, who, true)],
+    ["decline", mayDecide(rule, wish, who, false)],
+    ...(rule.edit ? [["edit", mayEdit(rule, wish, who)] satisfies [string, Right]] : []),
   ]
   return `${all.map(([what, right]) => (right.ok ? `may ${what}` : `may not ${what} (${WHY[right.why] ?? right.why})`)).join(", ")}.`
 }

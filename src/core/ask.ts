@@ -2,10 +2,11 @@
  * How an ask changes other than by people's answers to it: raised, shown, expired, withdrawn, cancelled with its run.
  * Pure: clock and ids come in; what anything is called in words is not known here.
  */
+import { endSlot } from "./converse.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { instantOf } from "./instant.ts"
 import { mayCancel, type Denial, type Rule, type Who } from "./policy.ts"
-import { askOf, callOf, merge, openAsks, saidLately, step, withAsk, withCall } from "./run.ts"
+import { askOf, callOf, merge, openAsks, saidLately, step, wishOf, withAsk, withCall } from "./run.ts"
 import type { Ask, Call, Run, Settled, Step, Text } from "./run.ts"
 import { wholeAsk } from "./shape.ts"
 import type { Answer, Request } from "./suspension.ts"
@@ -116,9 +117,9 @@ export function cancel(
   by: { who: Who; people: readonly string[]; via: Via; cause: string },
   now: number,
 ): Tried<CancelOutcome> {
-  if (run.cancelled?.cause === by.cause) return { outcome: { kind: "cancelled" } }
+  if (run.cancelled?.cause === by.cause || run.heard?.includes(by.cause)) return { outcome: { kind: "cancelled" } }
   if (run.ended) return { outcome: { kind: "over", how: run.ended.how } }
-  const right = mayCancel(by.people, run.requester, by.who)
+  const right = mayCancel(by.people, wishOf(run), by.who)
   if (!right.ok) {
     const entry: Entry = {
       what: "refused",
@@ -174,7 +175,7 @@ function cancelledOpen(run: Run, how: Cancelling, now: number): Step {
     next = { ...next, retry: undefined, ended: { how: "cancelled", at: now, words } }
     entries.push({ what: "finished", via: how.via, outcome: "cancelled" })
   }
-  return step(next, now, entries, { texts, show: "cards", slots: next.ended ? [{ name: "end", data: "{}" }] : [] })
+  return step(next, now, entries, { texts, show: "cards", slots: next.ended ? [endSlot(next, next.ended)] : [] })
 }
 
 /** An ask that can't be put to anybody is answered no ("cancelled") by the bot, so that the run doesn't wait in silence. */

@@ -5,7 +5,7 @@
 import { about, expiredFirst, type Tried } from "./ask.ts"
 import type { Via } from "./fact.ts"
 import { mayEdit, samePerson, type Denial, type Rule, type Who } from "./policy.ts"
-import { argsOf, askOf, callOf, ruleOf, step, withAsk, withCall } from "./run.ts"
+import { argsOf, askOf, callOf, ruleOf, step, wishOf, withAsk, withCall } from "./run.ts"
 import type { Ask, Run, Step } from "./run.ts"
 import { stricter, type Decision } from "./rules.ts"
 import type { Request } from "./suspension.ts"
@@ -57,7 +57,7 @@ function editOpen(run: Run, tried: Editing, now: number): Tried<EditOutcome> {
 
 function judged(run: Run, tried: Editing, ask: Ask): EditOutcome {
   if (ask.settled) return { kind: "settled", ask }
-  const right = mayEdit(ruleOf(ask), run.requester, tried.who)
+  const right = mayEdit(ruleOf(ask), wishOf(run), tried.who)
   if (!right.ok) return { kind: "denied", ask, why: right.why }
   if (ask.digest === tried.digest) return { kind: "unchanged", ask }
   if (ask.version !== tried.version) return { kind: "changed", ask }

@@ -12,8 +12,11 @@ export interface Person {
   name?: string
 }
 
-/** The door by which something came: a button, a modal, a slash command, the command line, the timer, the bot itself. */
-export type Via = "click" | "form" | "command" | "cli" | "timer" | "bot"
+/**
+ * The door by which something came: a button, a modal, a slash command, a mention, a reply in a thread, a direct message, the
+ * command line, the timer, the bot itself.
+ */
+export type Via = "click" | "form" | "command" | "mention" | "reply" | "message" | "cli" | "timer" | "bot"
 
 export type What =
   | "started"
@@ -33,6 +36,8 @@ export type What =
   | "used"
   | "revoked"
   | "undelivered"
+  | "said"
+  | "continued"
 
 /** What a transition says about itself; the chain adds the rest. */
 export interface Entry {

@@ -3,10 +3,10 @@
  * Pure: what is known of a person comes in.
  */
 import { canonical, sha256 } from "./digest.ts"
-import type { Entry, Person, Via } from "./fact.ts"
-import { escalatedRule, mayDecide, mayRevoke, type Denial, type Rule, type Who } from "./policy.ts"
+import type { Entry, Via } from "./fact.ts"
+import { escalatedRule, mayDecide, mayRevoke, type Denial, type Rule, type Who, type Wish } from "./policy.ts"
 import { valueAt } from "./rules.ts"
-import { step, type Grant, type Run, type Step } from "./run.ts"
+import { step, wishOf, type Grant, type Run, type Step } from "./run.ts"
 
 /** A call, with its tool as the model sees it. */
 export interface Granted {
@@ -36,8 +36,8 @@ export const grantFor = (run: Run, mark: string): Grant | undefined =>
   run.grants?.findLast((grant) => grant.mark === mark && grant.revoked === undefined)
 
 /** Whether whoever gave it could still give it. */
-export const mayStillGrant = ({ rule, escalated }: Grant, requester: Person, giver: Who): boolean =>
-  mayDecide(escalated ? escalatedRule(rule) : rule, requester, giver, true).ok
+export const mayStillGrant = ({ rule, escalated }: Grant, wish: Wish, giver: Who): boolean =>
+  mayDecide(escalated ? escalatedRule(rule) : rule, wish, giver, true).ok
 
 /** Those that still let something run at `now`. */
 export const grantsInForce = (run: Run, now: number): Grant[] =>
@@ -72,7 +72,7 @@ export function revoke(run: Run, tried: Revoking, now: number): { step?: Step; o
   if (grant.revoked?.cause === tried.cause) return { outcome: { kind: "revoked", grant } }
   const { who, via, cause } = tried
   const about = { via, by: who.person, ask: grant.ask, tool: grant.tool, cause }
-  const right = mayRevoke({ ...grant, admins: tried.admins }, run.requester, who)
+  const right = mayRevoke({ ...grant, admins: tried.admins }, wishOf(run), who)
   if (!right.ok) {
     const entry: Entry = { what: "refused", ...about, outcome: `revoke: ${right.why}` }
     return { step: step(run, now, [entry], { show: "" }), outcome: { kind: "denied", why: right.why } }

@@ -52,9 +52,26 @@ export interface Who {
   member: Record<Principal, "yes" | "no" | "unknown">
 }
 
+/** Who is behind what a run does: nobody of them is the second person that an approval is about. */
+export interface Wish {
+  /** Who started the run. */
+  requester: Person
+  /** Whose words the turn under way answers. */
+  asker: Person
+  /** Everybody else whose words the agent has read in it. */
+  speakers: readonly Person[]
+}
+
+/** Of one person alone. */
+export const wishOnly = (person: Person): Wish => ({ requester: person, asker: person, speakers: [] })
+
+/** Everybody who is behind it. */
+export const spokeIn = ({ requester, speakers }: Wish): Person[] => [requester, ...speakers]
+
 export type Denial =
   | "not listed"
   | "own request"
+  | "own words"
   | "own edit"
   | "requester only"
   | "guest"
@@ -130,22 +147,25 @@ export function escalatedRule(rule: Rule): Rule {
 const listedOnAll = ({ approvers, also = [] }: Rule, who: Who): Right =>
   [approvers, ...also].map((list) => listed(list, who)).find(({ ok }) => !ok) ?? YES
 
-/** Whether the person may say yes (`approve`) or no to an ask under `rule` of a run of `requester`. */
-export function mayDecide(rule: Rule, requester: Person, who: Who, approve: boolean): Right {
+const isOf = (wish: Wish, { person }: Who): boolean => spokeIn(wish).some((one) => samePerson(one, person))
+
+/** Whether the person may say yes (`approve`) or no to an ask under `rule`. */
+export function mayDecide(rule: Rule, wish: Wish, who: Who, approve: boolean): Right {
   return both(standing(who), () => {
-    const own = samePerson(requester, who.person)
-    if (own && (!approve || rule.selfApproval === "confirm")) return YES
-    if (rule.selfApproval === "confirm") return no("requester only")
+    const own = isOf(wish, who)
+    if (own && !approve) return YES
+    if (rule.selfApproval === "confirm") return samePerson(wish.asker, who.person) ? YES : no("requester only")
+    if (!own || rule.selfApproval) return listedOnAll(rule, who)
     // Whether listed or not: "not listed" would say that they may not even decline.
-    return own && !rule.selfApproval ? no("own request") : listedOnAll(rule, who)
+    return no(samePerson(wish.requester, who.person) ? "own request" : "own words")
   })
 }
 
 /** Whether the person may change the args of a call that is asked about under `rule`. */
-export function mayEdit(rule: Rule, requester: Person, who: Who): Right {
+export function mayEdit(rule: Rule, { asker }: Wish, who: Who): Right {
   return both(standing(who), () => {
     if (rule.edit === undefined) return no("not listed")
-    if (rule.edit.by === "requester") return samePerson(requester, who.person) ? YES : no("requester only")
+    if (rule.edit.by === "requester") return samePerson(asker, who.person) ? YES : no("requester only")
     return listedOnAll(rule, who)
   })
 }
@@ -153,19 +173,19 @@ export function mayEdit(rule: Rule, requester: Person, who: Who): Right {
 /** Whether whoever changed the args may approve them all the same: where the requester alone decides, nobody else could. */
 export const editorsVote = ({ edit, selfApproval }: Rule): boolean => edit?.votes === true || selfApproval === "confirm"
 
-/** Whether the person may cancel a run: its requester, who may decide its asks, and the admins. */
-export function mayCancel(people: readonly Principal[], requester: Person, who: Who): Right {
-  return both(standing(who), () => (samePerson(requester, who.person) ? YES : listed(people, who)))
+/** Whether the person may cancel a run: whoever spoke in it, who may decide its asks, and the admins. */
+export function mayCancel(people: readonly Principal[], wish: Wish, who: Who): Right {
+  return both(standing(who), () => (isOf(wish, who) ? YES : listed(people, who)))
 }
 
-/** Whether the person may take a grant back: whoever gave it or decides under its rule, the run's requester, and the admins. */
+/** Whether the person may take a grant back: whoever gave it or decides under its rule, whoever spoke in the run, and the admins. */
 export function mayRevoke(
   { by, rule, admins }: { by: Person; rule: Rule; admins: readonly Principal[] },
-  requester: Person,
+  wish: Wish,
   who: Who,
 ): Right {
   return both(standing(who), () =>
-    samePerson(by, who.person) ? YES : mayCancel([...principalsOf(rule), ...admins], requester, who),
+    samePerson(by, who.person) ? YES : mayCancel([...principalsOf(rule), ...admins], wish, who),
   )
 }
 
@@ -174,6 +194,6 @@ export const mayPause = (admins: readonly Principal[], who: Who): Right =>
   both(standing(who), () => listed(admins, who))
 
 /** Whether the person may know that the run exists: as for cancelling, or as a member of its channel. */
-export function maySee(people: readonly Principal[], requester: Person, channel: string, who: Who): boolean {
-  return mayCancel([...people, channel], requester, who).ok
+export function maySee(people: readonly Principal[], wish: Wish, channel: string, who: Who): boolean {
+  return mayCancel([...people, channel], wish, who).ok
 }

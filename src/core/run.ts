@@ -6,7 +6,7 @@
 import type { Entry, Fact, Person, Tip, Via } from "./fact.ts"
 import { chain } from "./fact.ts"
 import { decidingNow, escalatedRule, principalsOf } from "./policy.ts"
-import type { Principal, Rule } from "./policy.ts"
+import type { Principal, Rule, Wish } from "./policy.ts"
 import type { Spent } from "./usage.ts"
 
 /** The format of a stored run. A process reads its own and the one before; a newer one it hands back. */
@@ -153,6 +153,16 @@ export interface Said {
   at: number
 }
 
+/** What somebody said in the run's thread while it was busy: the agent reads it at its next turn. */
+export interface Kept {
+  by: Person
+  at: number
+  /** What the message is recognised by when it comes again. */
+  cause: string
+  /** The text beside the state that holds it, as the transcript entry that it becomes. */
+  field: string
+}
+
 export interface Usage {
   prompt: number
   completion: number
@@ -167,6 +177,20 @@ export interface Run {
   cause: string
   requester: Person
   channel: string
+  /** The ts of the message that its thread hangs on; absent until that stands. */
+  thread?: string | undefined
+  /** That message is a person's, so what the bot posts of the run stands below it. */
+  below?: true | undefined
+  /** Who spoke last before the turn under way; absent: the requester. */
+  asker?: Person | undefined
+  /** Everybody beside the requester whose words the agent has read in it. */
+  speakers?: Person[] | undefined
+  /** What was said meanwhile, in the order in which it came. */
+  said?: Kept[] | undefined
+  /** What the last messages are recognised by that were taken up or kept, the newest last. */
+  heard?: string[] | undefined
+  /** Each time that it goes on after its end a new stretch begins; the first has none. With what was used before it. */
+  stretch?: { n: number; turns: number; tokens: number } | undefined
   /** Which agent works on it, by its name in the configuration; absent: the one of the whole file. */
   agent?: string | undefined
   /** The first line of what was asked for, masked, at most 150 characters; the whole, where it is more, is the text `prompt`. */
@@ -271,6 +295,13 @@ export function saidLately(run: Run, { team, user }: Person, ask: Pick<Ask, "id"
 /** The policy of an ask as it is now. */
 export const ruleOf = ({ rule, escalated }: Ask): Rule => (escalated === undefined ? rule : escalatedRule(rule))
 
+/** Whose wish the turn under way is, and whose words the agent has read. */
+export const wishOf = ({ requester, asker = requester, speakers = [] }: Run): Wish => ({
+  requester,
+  asker,
+  speakers,
+})
+
 /** Everybody and every list that may decide an ask now. */
 export const decidersOf = (ask: Ask): Principal[] => decidingNow(ruleOf(ask))
 
@@ -349,17 +380,30 @@ export function needsOf(run: Run): "transcript" | string[] {
 export function indexesOf(run: Run): Map<string, number> {
   const { requester, at, asks } = run
   const indexes = new Map([[`requester:${requester.team}:${requester.user}`, at]])
+  if (run.thread !== undefined) indexes.set(hungOn(run.channel), placeOf(run.thread))
   for (const { by, at: since } of run.lately ?? []) indexes.set(`decided:${by}`, since)
   if (!run.ended) for (const [name, since] of [...grantIndexes(run), ...countIndexes(run)]) indexes.set(name, since)
   for (const ask of asks) {
-    if (ask.settled || ask.rule.selfApproval === "confirm") continue
-    for (const principal of decidersOf(ask)) {
+    if (ask.settled) continue
+    for (const principal of waitedFor(run, ask)) {
       const name = `waits:${principal}`
       if (!indexes.has(name)) indexes.set(name, ask.at)
     }
   }
   return indexes
 }
+
+/** In whose lists the ask is; the requester finds what waits for them alone in the list of their own. */
+function waitedFor({ asker }: Run, ask: Ask): Principal[] {
+  if (ask.rule.selfApproval !== "confirm") return decidersOf(ask)
+  return asker ? [asker.user] : []
+}
+
+/** The list of a channel's threads in which a run lives. */
+export const hungOn = (channel: string): string => `thread:${channel}`
+
+/** The place of a thread in that list, by its ts: µs. Slack gives six digits after the dot, so the number is exact. */
+export const placeOf = (ts: string): number => Number(ts.replace(".", ""))
 
 /** The lists by whose length is limited how many runs somebody, or a channel, has at once. */
 export const unended = ({ requester, channel }: Pick<Run, "requester" | "channel">) => ({

@@ -6,7 +6,7 @@ import { about, answerText, expiredFirst, settled, utc, type Tried } from "./ask
 import type { Entry, Via } from "./fact.ts"
 import { isGrantable } from "./grant.ts"
 import { editorsVote, mayDecide, samePerson, type Denial, type Who } from "./policy.ts"
-import { askOf, merge, ruleOf, saidLately, step, withAsk } from "./run.ts"
+import { askOf, merge, ruleOf, saidLately, step, wishOf, withAsk } from "./run.ts"
 import type { Ask, DoubtChoice, Grant, Run, Settled, Step, Vote } from "./run.ts"
 import type { Answer } from "./suspension.ts"
 
@@ -85,7 +85,7 @@ function lacksReason({ rule }: Ask, { ok, note = "" }: Attempted): boolean {
 
 /** Why the person may not say this; undefined when they may. Who changed a request does not approve it as well. */
 function deniedTo(run: Run, ask: Ask, who: Who, ok: boolean): Denial | undefined {
-  const right = mayDecide(ruleOf(ask), run.requester, who, ok)
+  const right = mayDecide(ruleOf(ask), wishOf(run), who, ok)
   if (!right.ok) return right.why
   const edited = ok && !editorsVote(ask.rule) && ask.editors?.some((editor) => samePerson(editor, who.person))
   return edited ? "own edit" : undefined

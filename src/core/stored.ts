@@ -72,7 +72,9 @@ export function writeRun(run: Run): string {
   ]
   const { agent, counts, spent, grants, lately, retry, cancelled, ended } = run
   const refusals = isEmpty(run.refusals) ? undefined : run.refusals
-  const more = { agent, counts, spent, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
+  const { thread, below, asker, speakers, said, heard, stretch } = run
+  const talk = { thread, below, asker, speakers, said, heard, stretch }
+  const more = { ...talk, agent, counts, spent, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
   if (!isEmpty(more)) stored.push(more)
   return JSON.stringify(stored)
 }
@@ -158,6 +160,13 @@ function runOf(stored: StoredRun): Run {
     cause,
     requester: personOf(requester),
     channel,
+    thread: more.thread,
+    below: more.below,
+    asker: more.asker,
+    speakers: more.speakers,
+    said: more.said,
+    heard: more.heard,
+    stretch: more.stretch,
     agent: more.agent,
     title,
     at,

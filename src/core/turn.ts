@@ -4,6 +4,7 @@
  */
 import { about, raise, refusalKey } from "./ask.ts"
 import { isMarked, isOf, isRunning, isUnbegun } from "./attempt.ts"
+import { answerField, endSlot, goneOn, handedOver } from "./converse.ts"
 import type { Entry, Person, Via } from "./fact.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
@@ -21,6 +22,8 @@ export function begin(
     cause: string
     requester: Person
     channel: string
+    /** The ts of a person's message below which it lives, where it does. */
+    below?: string | undefined
     agent?: string | undefined
     prompt: string
     keep: number
@@ -42,6 +45,8 @@ export function begin(
     cause: how.cause,
     requester: how.requester,
     channel: how.channel,
+    thread: how.below,
+    below: how.below === undefined ? undefined : true,
     agent: how.agent,
     title,
     at: now,
@@ -67,12 +72,6 @@ export function begin(
 const titleOf = (prompt: string): string => {
   const line = mask(prompt).text.trim().split(/\r?\n/u, 1)[0] ?? ""
   return line.length > 150 ? `${line.slice(0, 149).toWellFormed()}…` : line
-}
-
-/** The root message stands: the model may be asked. */
-export function rooted(run: Run, now: number): Step | undefined {
-  if (run.rooted || run.ended) return undefined
-  return step({ ...run, rooted: true }, now, [{ what: "shown", via: "bot" }], { show: "" })
 }
 
 /** One call of a model's turn, looked at before anything runs. */
@@ -109,7 +108,10 @@ export function took(run: Run, turn: Taken, now: number): Step | undefined {
   const used = withUsed(run, usage, { prices, last: usage.prompt + usage.completion })
   const next: Run = { ...used, turns: run.turns + 1, retry: undefined }
   if (turn.planned.length > 0) return withCalls(next, turn, now)
-  const said = step(next, now, [], { append: [turn.message], texts: [{ field: "answer", text: turn.text }] })
+  const said = step(next, now, [], {
+    append: [turn.message],
+    texts: [{ field: answerField(run.stretch?.n ?? 0), text: turn.text }],
+  })
   return merge(
     said,
     end(said.run, turn.cut === undefined ? { how: "done" } : { how: "incomplete", words: turn.cut }, now),
@@ -322,17 +324,18 @@ export function complete(run: Run, now: number): Step | undefined {
   const texts = run.asks.map((ask) => ({ field: `ask:${ask.id}`, text: JSON.stringify(ask) }))
   const append = run.calls.map((call) => ({ field: `out:${call.id}` }))
   const next = step({ ...run, calls: [], asks: [] }, now, [], { texts, append })
-  if (!run.cancelled) return next
+  if (!run.cancelled) return merge(next, handedOver(next.run, now))
   const words = run.cancelled.by ? `cancelled by ${run.cancelled.by.name ?? run.cancelled.by.user}` : "cancelled"
   return merge(next, end(next.run, { how: "cancelled", words }, now))
 }
 
-/** Ends the run. Its calls must be done. */
+/** Ends the run, unless somebody said something meanwhile: then it goes on with that. Its calls must be done. */
 export function end(run: Run, how: Omit<Ended, "at">, now: number): Step | undefined {
   if (run.ended) return undefined
   const entry: Entry = { what: "finished", via: "bot", outcome: how.how, note: how.words }
   const next = { ...run, retry: undefined, ended: { ...how, at: now } }
-  return step(next, now, [entry], { slots: [{ name: "end", data: "{}" }] })
+  const over = step(next, now, [entry], { slots: [endSlot(run, how)] })
+  return how.how === "cancelled" ? over : merge(over, goneOn(over.run, now))
 }
 
 /** How long the n-th retry of a model turn waits, ms: `base` (1 s), doubling, at most 5 min. */

@@ -5,7 +5,7 @@ import { validateAnswerData } from "../core/answer-schema.ts"
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
 import { mayDecide, maySee, type Who } from "../core/policy.ts"
-import { argsOf, askOf, decidersOf, ruleOf, type Ask, type Run } from "../core/run.ts"
+import { argsOf, askOf, decidersOf, ruleOf, wishOf, type Ask, type Run } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import type { Loaded } from "../store/store.ts"
 import type { Ref } from "./blocks/intent.ts"
@@ -37,7 +37,7 @@ export async function whoDecides(
   ok: boolean,
 ): Promise<Who> {
   const rule = ruleOf(ask)
-  const { who } = await rightOf(people, person, decidersOf(ask), (who) => mayDecide(rule, run.requester, who, ok))
+  const { who } = await rightOf(people, person, decidersOf(ask), (who) => mayDecide(rule, wishOf(run), who, ok))
   return who
 }
 
@@ -49,7 +49,7 @@ export async function votersOf(front: Pick<Front, "people">, run: Run, ask: Ask)
 /** Whether the person may know of the run at all: as one of its people, or in its channel. */
 export async function maySeeAsk({ people, lists }: Front, run: Run, ask: Ask, person: Person): Promise<boolean> {
   const deciders = [...new Set([...lists.approvers, ...lists.admins, ...decidersOf(ask)])]
-  return maySee(deciders, run.requester, run.channel, await people.seer(person, deciders, run.channel))
+  return maySee(deciders, wishOf(run), run.channel, await people.seer(person, deciders, run.channel))
 }
 
 /** The Request of the ask, and the args as they are now, as stored. Throws without them: nobody may be shown others. */

@@ -4,6 +4,7 @@
 import { cancel, type CancelOutcome } from "../core/ask.ts"
 import type { Person, Via } from "../core/fact.ts"
 import { mayCancel } from "../core/policy.ts"
+import { wishOf } from "../core/run.ts"
 import { words, type Said } from "./blocks/words.ts"
 import { attempt } from "./counted.ts"
 import { rightOf, type Front, type Way } from "./front.ts"
@@ -26,7 +27,7 @@ export async function cancelRun(front: Front, how: Cancelling): Promise<{ said: 
   if (!loaded) return { said: GONE, told: false }
   const { run } = loaded
   const deciders = peopleOf(lists, run)
-  const { who, right } = await rightOf(people, person, deciders, (who) => mayCancel(deciders, run.requester, who))
+  const { who, right } = await rightOf(people, person, deciders, (who) => mayCancel(deciders, wishOf(run), who))
   const isSeen = right.ok || (await sees(front, run, person))
   const said = (outcome: CancelOutcome): Said => (isSeen ? { about: "cancel", outcome } : GONE)
   const applied = await attempt<CancelOutcome | { kind: "unknown" }>(front, run.id, {

@@ -6,7 +6,7 @@ import type { ModalView } from "@slack/types"
 import { edit, type EditOutcome } from "../core/edit.ts"
 import type { Person } from "../core/fact.ts"
 import { editorsVote, mayDecide, mayEdit, type Right, type Who } from "../core/policy.ts"
-import { decidersOf, ruleOf, type Ask, type Run } from "../core/run.ts"
+import { decidersOf, ruleOf, wishOf, type Ask, type Run } from "../core/run.ts"
 import { find, textsOf, type Found } from "./ask.ts"
 import { short } from "./blocks/rich.ts"
 import { editFields, readEdit } from "./blocks/fields/edit.ts"
@@ -37,7 +37,7 @@ export async function fillEdit(
   const { args } = await textsOf(front, loaded.run.id, ask)
   const made = editFields(schema, JSON.parse(args) as Record<string, unknown>, ruleOf(ask).mask ?? [])
   if (!made.ok) return { about: "uneditable", why: made.why }
-  const votes = editorsVote(ruleOf(ask)) && mayDecide(ruleOf(ask), loaded.run.requester, who, true).ok
+  const votes = editorsVote(ruleOf(ask)) && mayDecide(ruleOf(ask), wishOf(loaded.run), who, true).ok
   return editForm(carried, { tool: ask.tool, fingerprint: short(ask.digest), kept: made.kept, votes }, made.blocks)
 }
 
@@ -48,7 +48,7 @@ function refusal(ask: Ask, version: number, right: Right): EditOutcome | undefin
 }
 
 const whoEdits = ({ people }: Front, run: Run, ask: Ask, person: Person): Promise<{ who: Who; right: Right }> =>
-  rightOf(people, person, decidersOf(ask), (who) => mayEdit(ruleOf(ask), run.requester, who))
+  rightOf(people, person, decidersOf(ask), (who) => mayEdit(ruleOf(ask), wishOf(run), who))
 
 /** Saves what was filled in, if the person may. Throws when it can't be read. */
 export async function saveEdit(front: Front, intent: Sent, person: Person): Promise<Came> {

@@ -113,4 +113,4 @@ export async function rightOf(
 
 /** Whether looking the person up again can change the answer. */
 const mayChange = (why: Denial): boolean =>
-  !["nobody listed", "wrong channel", "own request", "requester only"].includes(why)
+  !["nobody listed", "wrong channel", "own request", "own words", "requester only"].includes(why)

@@ -4,7 +4,7 @@
 import type { Person, Via } from "../core/fact.ts"
 import { grantRef, revoke, type RevokeOutcome } from "../core/grant.ts"
 import { mayRevoke, principalsOf } from "../core/policy.ts"
-import type { Grant } from "../core/run.ts"
+import { wishOf, type Grant } from "../core/run.ts"
 import type { Loaded } from "../store/store.ts"
 import { words, type Said } from "./blocks/words.ts"
 import { attempt } from "./counted.ts"
@@ -27,7 +27,7 @@ export async function revokeGrant(front: Front, how: Revocation): Promise<Said> 
   const { run } = loaded
   const principals = [...principalsOf(grant.rule), ...lists.admins]
   const asked = { by: grant.by, rule: grant.rule, admins: lists.admins }
-  const { who } = await rightOf(people, person, principals, (who) => mayRevoke(asked, run.requester, who))
+  const { who } = await rightOf(people, person, principals, (who) => mayRevoke(asked, wishOf(run), who))
   const saidOf = (outcome: RevokeOutcome): Said => ({ about: "revoke", outcome, ref: grantRef(run, grant) })
   const applied = await attempt<RevokeOutcome>(front, run.id, {
     transition: (run, now) => {

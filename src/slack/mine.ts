@@ -15,7 +15,7 @@ import {
   type Principal,
   type Who,
 } from "../core/policy.ts"
-import { decidersOf, openAsks, ruleOf, type Ask, type Grant, type Run } from "../core/run.ts"
+import { decidersOf, openAsks, ruleOf, wishOf, type Ask, type Grant, type Run } from "../core/run.ts"
 import type { Loaded } from "../store/store.ts"
 import type { Front } from "./front.ts"
 
@@ -63,7 +63,7 @@ function waitsFor(who: Who, { run, now }: Loaded, ask: Ask): boolean {
   const isOwn = ({ by }: { by: Person }): boolean => samePerson(by, who.person)
   if (ask.votes?.some(isOwn) === true) return false
   if (!editorsVote(ask.rule) && ask.editors?.some((by) => isOwn({ by })) === true) return false
-  return mayDecide(ruleOf(ask), run.requester, who, true).ok
+  return mayDecide(ruleOf(ask), wishOf(run), who, true).ok
 }
 
 /** The person's own runs, the newest first. */
@@ -99,11 +99,11 @@ export async function grantsFor({ store, lists }: Front, { who, principals }: Co
   const { admins } = lists
   return found
     .flatMap((loaded) => grantsInForce(loaded.run, loaded.now).map((grant): InForce => ({ loaded, grant })))
-    .filter(({ loaded, grant }) => mayRevoke({ ...grant, admins }, loaded.run.requester, who).ok)
+    .filter(({ loaded, grant }) => mayRevoke({ ...grant, admins }, wishOf(loaded.run), who).ok)
     .sort((a, b) => b.grant.at - a.grant.at)
 }
 
-/** Everybody who may cancel the run, beside its requester. */
+/** Everybody who may cancel the run, beside those who spoke in it. */
 export const peopleOf = ({ approvers, admins }: Front["lists"], run: Run): Principal[] => [
   ...new Set([...approvers, ...admins, ...run.asks.flatMap(decidersOf)]),
 ]
@@ -114,6 +114,6 @@ export async function sees({ people, lists }: Front, run: Run, person: Person): 
   const who = await people.who(person, listed)
   const { team, user } = who.person
   const said = run.lately?.some(({ by }) => by === `${team}:${user}`) === true ? [user] : []
-  if (mayCancel([...listed, ...said], run.requester, who).ok) return true
-  return maySee(listed, run.requester, run.channel, await people.seer(person, listed, run.channel))
+  if (mayCancel([...listed, ...said], wishOf(run), who).ok) return true
+  return maySee(listed, wishOf(run), run.channel, await people.seer(person, listed, run.channel))
 }

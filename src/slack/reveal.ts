@@ -4,7 +4,7 @@
 import { about } from "../core/ask.ts"
 import type { Person } from "../core/fact.ts"
 import { mayDecide, type Denial, type Rule } from "../core/policy.ts"
-import { decidersOf, ruleOf, step } from "../core/run.ts"
+import { decidersOf, ruleOf, step, wishOf } from "../core/run.ts"
 import { find, textsOf } from "./ask.ts"
 import type { Press, Ref } from "./blocks/intent.ts"
 import { visibleJson } from "./blocks/text.ts"
@@ -29,7 +29,7 @@ export async function reveal(
   const rule = ruleOf(ask)
   const sees: Rule = { ...rule, selfApproval: rule.selfApproval || true }
   const { who, right } = await rightOf(front.people, person, decidersOf(ask), (who) =>
-    mayDecide(sees, loaded.run.requester, who, true),
+    mayDecide(sees, wishOf(loaded.run), who, true),
   )
   const why: Denial | undefined = right.ok ? undefined : right.why
   const cause = causeOf(press, ref.ask)

@@ -6,7 +6,7 @@ import type { ModalView } from "@slack/types"
 import { about } from "../core/ask.ts"
 import type { Person } from "../core/fact.ts"
 import { samePerson, type Denial, type Who } from "../core/policy.ts"
-import { step, type Ask, type Run } from "../core/run.ts"
+import { step, wishOf, type Ask, type Run } from "../core/run.ts"
 import { textsOf, type Found } from "./ask.ts"
 import { placeOf, signInView } from "./blocks/sign-in.ts"
 import type { Press } from "./blocks/intent.ts"
@@ -32,7 +32,7 @@ export async function fillSignIn(front: Front, press: Press, person: Person, fou
 }
 
 function refusedTo(run: Run, { person, standing }: Who): Denial | undefined {
-  if (!samePerson(run.requester, person)) return "requester only"
+  if (!samePerson(wishOf(run).asker, person)) return "requester only"
   if (standing === "member") return undefined
   return standing === "unknown" ? "cannot check" : standing
 }

@@ -131,6 +131,7 @@ function listsOf({ before, step }: Commit): { set: string[]; left: string[] } {
 /** Nothing that the lists go by was touched. */
 const isListedAlike = (before: Run, after: Run): boolean =>
   before.asks === after.asks &&
+  before.thread === after.thread &&
   before.lately === after.lately &&
   before.grants === after.grants &&
   before.ended === after.ended

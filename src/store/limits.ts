@@ -33,6 +33,17 @@ export async function admit(
   return full && { ...full, count: count + (elsewhere[which - 1] ?? 0) }
 }
 
+/** Whether a list is full for one more, without giving it a place; undefined when none is. */
+export async function fullOne(
+  connection: Connection,
+  shards: readonly Shard[],
+  limits: readonly Limit[],
+): Promise<Full | undefined> {
+  const counts = await Promise.all(limits.map(({ index }) => countIn(connection, shards, index)))
+  const full = limits.map((limit, n): Full => ({ ...limit, count: counts[n] ?? 0 }))
+  return full.find(({ most, count }) => count >= most)
+}
+
 async function countIn(connection: Connection, shards: readonly Shard[], index: string): Promise<number> {
   const counts = shards.map(({ index: before }) => {
     const key = before + index

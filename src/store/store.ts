@@ -13,7 +13,7 @@ import { Connection, errorOf, faultOf, type Log, type Script } from "./connectio
 import { fieldOf, unpacked } from "./facts.ts"
 import { mustFit } from "./fit.ts"
 import { healthOf, type Health } from "./health.ts"
-import { admit, type Full, type Limit } from "./limits.ts"
+import { admit, fullOne, type Full, type Limit } from "./limits.ts"
 import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
 import { Outbox } from "./outbox.ts"
 import { overdue, type Overdue } from "./overdue.ts"
@@ -23,6 +23,7 @@ import { together, type Peek } from "./peek.ts"
 import { RunQueue } from "./queue.ts"
 import { Sender } from "./sender.ts"
 import { earlier, Show } from "./show.ts"
+import { hungAt, liveIn } from "./threads.ts"
 import { ASIDE, readable, runFrom, Unreadable, UnreadableRuns } from "./unreadable.ts"
 import type { Applied, ApplyOptions, Left, Loaded, Transition } from "./waiting.ts"
 
@@ -179,6 +180,17 @@ export class Store {
     return admit(this.#connection, this.#keys, { id, keys: this.#keysOf(id), limits })
   }
 
+  /** Which of these lists has no room for a run that goes on; two at once may both find the last place. */
+  fullOne(limits: readonly Limit[]): Promise<Full | undefined> {
+    return fullOne(this.#connection, this.#keys, limits)
+  }
+
+  /** The run that lives in a thread, if one does. Rejects as `load` does. */
+  async inThread(channel: string, ts: string): Promise<Loaded | undefined> {
+    const runs = await Promise.all((await hungAt(this.#connection, this.#keys, channel, ts)).map((id) => this.load(id)))
+    return liveIn(runs, channel, ts)
+  }
+
   /** The ids of all runs, shard by shard, in no order: each is on the agenda until it is deleted. */
   async *runs(): AsyncGenerator<string, void, undefined> {
     for (const { agenda } of this.#keys) yield* this.#runsOn(agenda)
@@ -254,13 +266,15 @@ export class Store {
   }
 
   /**
-   * Deletes all keys of a run together. False while something of it is still to be shown or audited: it is leased to nobody
-   * then, and due again in a minute.
+   * Deletes all keys of a run together. False when it is needed, and while something of it is still to be shown or audited: it
+   * is leased to nobody then, and due again in a minute.
    */
-  async remove(id: string): Promise<boolean> {
+  async remove(id: string, isNeeded: (run: Run) => boolean = () => false): Promise<boolean> {
     const keys = this.#keysOf(id)
     for (;;) {
       const { run, revision } = await this.#read(keys.run + id)
+      // Somebody may have said something in it since it was found to be over.
+      if (run && isNeeded(run)) return false
       const indexes = run ? [...indexesOf(run).keys()] : []
       const ofRun = [keys.run + id, keys.log + id, keys.show + id]
       const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]

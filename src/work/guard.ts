@@ -10,7 +10,7 @@ import { shownBeside } from "../core/mask.ts"
 import { principalsOf, type Principal, type Rule } from "../core/policy.ts"
 import { asking, decide, globMatches } from "../core/rules.ts"
 import type { ApprovalRule, Asking, Called } from "../core/rules.ts"
-import type { Grant, Run } from "../core/run.ts"
+import { wishOf, type Grant, type Run } from "../core/run.ts"
 import { askingIn, tightened, tightenedDefaults, type Tightened, type Tightening } from "../core/tightened.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request } from "../core/suspension.ts"
@@ -160,8 +160,8 @@ const ownMasks = (own: Tightening | undefined, tool: string): string[] =>
   own ? masksIn(own.rules, own.asking, tool) : []
 
 /**
- * Who answers the Requests that a tool raises, and doubts: those who decide about its calls. A question is for whoever asked
- * for the run, and for those whom the call's own rule names; signing in is for nobody else.
+ * Who answers the Requests that a tool raises, and doubts: those who decide about its calls. A question is for whoever spoke
+ * last in the run, and for those whom the call's own rule names; signing in is for nobody else.
  */
 export function ruleFor(policy: Policy): Agent["ruleOf"] {
   return ({ run, tool, args, request }) => {
@@ -179,14 +179,13 @@ export function ruleFor(policy: Policy): Agent["ruleOf"] {
   }
 }
 
-/** Whoever asked for the run, and whom the rule of the file names, if the agent's names them as well. */
-function answering(policy: Policy, decision: Tightened, { requester }: Run): Pick<Rule, "also" | "approvers"> {
+/** Whoever spoke last, and whom the rule of the file names, if the agent's names them as well. */
+function answering(policy: Policy, decision: Tightened, run: Run): Pick<Rule, "also" | "approvers"> {
   const named = at(policy.rules, decision.index)?.approvers ?? []
   const further = at(policy.own?.rules, decision.own)?.approvers ?? policy.own?.asking.approvers
-  const approvers = [requester.user, ...named]
-  return further === undefined || named.length === 0
-    ? { approvers }
-    : { approvers, also: [[requester.user, ...further]] }
+  const { user } = wishOf(run).asker
+  const approvers = [user, ...named]
+  return further === undefined || named.length === 0 ? { approvers } : { approvers, also: [[user, ...further]] }
 }
 
 const at = <T>(list: readonly T[] | undefined, index: number | undefined): T | undefined =>

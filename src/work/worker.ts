@@ -156,7 +156,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function hold(held: RedisHeld): Promise<void> {
     const run = held.run()
-    if (run.ended && held.now() >= run.ended.at + run.keep) return forget(run.id)
+    if (run.ended && held.now() >= run.ended.at + run.keep) return forget(held)
     if (!run.rooted && held.now() >= run.at + ROOT_WITHIN) await giveUp(held)
     else await resume(held)
     await held.release(paused() ? LOOK_AGAIN : 0)
@@ -198,8 +198,11 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   /** What is still to be shown or audited stays until the lease has run out, and is looked at again then. */
-  async function forget(id: string): Promise<void> {
-    if (!(await store.remove(id))) log.debug({ run: id }, "an ended run is still needed")
+  async function forget(held: RedisHeld): Promise<void> {
+    const { id } = held.run()
+    if (await store.remove(id, ({ ended }) => ended === undefined)) return
+    log.debug({ run: id }, "an ended run is still needed")
+    await held.release()
   }
 
   async function finished(): Promise<void> {

@@ -10,7 +10,8 @@ import { settle } from "../../src/core/settle.ts"
 import { canonical, sha256 } from "../../src/core/digest.ts"
 import type { Fact } from "../../src/core/fact.ts"
 import type { Run, Step } from "../../src/core/run.ts"
-import { begin, rooted, took } from "../../src/core/turn.ts"
+import { rooted } from "../../src/core/thread.ts"
+import { begin, took } from "../../src/core/turn.ts"
 import { ADA, AUDIT, GRACE, ROBIN } from "../../src/sandbox/seed.ts"
 import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
 import { createLog } from "../../src/log.ts"
@@ -121,7 +122,7 @@ async function rig(): Promise<Rig> {
           now,
         ),
       )
-      await change(id, (run, now) => run && rooted(run, now))
+      await change(id, (run, now) => run && rooted(run, "1700000000.000100", now))
       return id
     },
     async ask(id, args) {

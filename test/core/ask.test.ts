@@ -7,7 +7,7 @@ import { doubted } from "../../src/core/doubt.ts"
 import { edit, type EditOutcome, type Editing } from "../../src/core/edit.ts"
 import { brokenAt } from "../../src/core/fact.ts"
 import { grantFor, mayStillGrant, revoke } from "../../src/core/grant.ts"
-import type { Rule, Who } from "../../src/core/policy.ts"
+import { wishOnly, type Rule, type Who } from "../../src/core/policy.ts"
 import { remind } from "../../src/core/remind.ts"
 import type { Decision } from "../../src/core/rules.ts"
 import { argsField, askOf, callOf, nextFor, wakeAt, type Ask } from "../../src/core/run.ts"
@@ -300,12 +300,14 @@ describe("a grant", () => {
     const before = asked(later)
     const life = commit(before, remind(before.run, 2600))
     const grant = grantFor(press(life, "U0LEAD", { grant: "mark", who: lead }).life.run, "mark")
-    expect(grant && mayStillGrant(grant, life.run.requester, lead)).toBe(true)
-    expect(grant && mayStillGrant(grant, life.run.requester, { ...lead, member: { S0LEADS: "no" } })).toBe(false)
+    expect(grant && mayStillGrant(grant, wishOnly(life.run.requester), lead)).toBe(true)
+    expect(grant && mayStillGrant(grant, wishOnly(life.run.requester), { ...lead, member: { S0LEADS: "no" } })).toBe(
+      false,
+    )
     const usual = grantFor(press(life, "U0APP1", { grant: "mark" }).life.run, "mark")
-    expect(usual && mayStillGrant(usual, life.run.requester, member("U0APP1"))).toBe(true)
+    expect(usual && mayStillGrant(usual, wishOnly(life.run.requester), member("U0APP1"))).toBe(true)
     const early = grantFor(press(before, "U0APP1", { grant: "mark" }, 2100).life.run, "mark")
-    expect(early && mayStillGrant({ ...early, by: lead.person }, life.run.requester, lead)).toBe(false)
+    expect(early && mayStillGrant({ ...early, by: lead.person }, wishOnly(life.run.requester), lead)).toBe(false)
   })
 
   test("that is over or taken back before the call starts lets nothing start", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Person } from "../../src/core/fact.ts"
-import { listed, mayCancel, mayDecide, maySee, mayStart, type Rule, type Who } from "../../src/core/policy.ts"
+import { listed, mayCancel, mayDecide, maySee, mayStart, wishOnly, type Rule, type Who } from "../../src/core/policy.ts"
 
 const OPS = "C0OPS"
 const SRE = "S0SRE"
@@ -123,14 +123,14 @@ describe("who may decide", () => {
       { yes: "requester only", no: "requester only" },
     ],
   ])("%s", (_, rule, person, said) => {
-    const decided = (approve: boolean) => words(mayDecide(rule, ROBIN, person, approve))
+    const decided = (approve: boolean) => words(mayDecide(rule, wishOnly(ROBIN), person, approve))
     expect({ yes: decided(true), no: decided(false) }).toEqual(said)
   })
 
   test.each(STANDINGS)("no %s, neither listed nor for their own request", (standing, said) => {
-    expect(words(mayDecide(RULE, ROBIN, who(ADA, { standing }), true))).toBe(said)
-    expect(words(mayDecide(RULE, ROBIN, who(ADA, { standing }), false))).toBe(said)
-    expect(words(mayDecide(confirm, ROBIN, who(ROBIN, { standing }), true))).toBe(said)
+    expect(words(mayDecide(RULE, wishOnly(ROBIN), who(ADA, { standing }), true))).toBe(said)
+    expect(words(mayDecide(RULE, wishOnly(ROBIN), who(ADA, { standing }), false))).toBe(said)
+    expect(words(mayDecide(confirm, wishOnly(ROBIN), who(ROBIN, { standing }), true))).toBe(said)
   })
 })
 
@@ -155,17 +155,17 @@ describe("who may cancel, and who may see", () => {
       { cancel: "not listed", see: false },
     ],
   ])("%s", (_, person, said) => {
-    expect(words(mayCancel(people, ROBIN, person))).toBe(said.cancel)
-    expect(maySee(people, ROBIN, OPS, person)).toBe(said.see)
+    expect(words(mayCancel(people, wishOnly(ROBIN), person))).toBe(said.cancel)
+    expect(maySee(people, wishOnly(ROBIN), OPS, person)).toBe(said.see)
   })
 
   test.each(STANDINGS)("no %s, not even of their own run", (standing, said) => {
-    expect(words(mayCancel(people, ROBIN, who(ROBIN, { standing })))).toBe(said)
-    expect(maySee(people, ROBIN, OPS, who(ROBIN, { standing }))).toBe(false)
+    expect(words(mayCancel(people, wishOnly(ROBIN), who(ROBIN, { standing })))).toBe(said)
+    expect(maySee(people, wishOnly(ROBIN), OPS, who(ROBIN, { standing }))).toBe(false)
   })
 
   test("an admin list that is empty lets the requester alone cancel", () => {
-    expect(words(mayCancel([], ROBIN, who(ROBIN)))).toBe("yes")
-    expect(words(mayCancel([], ROBIN, who(ADA)))).toBe("nobody listed")
+    expect(words(mayCancel([], wishOnly(ROBIN), who(ROBIN)))).toBe("yes")
+    expect(words(mayCancel([], wishOnly(ROBIN), who(ADA)))).toBe("nobody listed")
   })
 })

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { escalatedRule, mayDecide, type Rule, type Who } from "../../src/core/policy.ts"
+import { escalatedRule, mayDecide, wishOnly, type Rule, type Who } from "../../src/core/policy.ts"
 import { type ApprovalRule, decide, globMatches, globsMeet, type Decision, together } from "../../src/core/rules.ts"
 
 const RULE: Rule = { approvers: ["U0ADA", "S0SRE"], selfApproval: false, expiresIn: 3_600_000, startWithin: 900_000 }
@@ -267,11 +267,13 @@ describe("two rules together", () => {
   test("let nobody approve whom one of them does not", () => {
     fc.assert(
       fc.property(rule, rule, fc.constantFrom(...people), fc.constantFrom(...people), (a, b, requester, approver) => {
-        const right = mayDecide(together(a, b), { team: "T1", user: requester }, who(approver), true)
-        const both = [a, b].every((one) => mayDecide(one, { team: "T1", user: requester }, who(approver), true).ok)
+        const right = mayDecide(together(a, b), wishOnly({ team: "T1", user: requester }), who(approver), true)
+        const both = [a, b].every(
+          (one) => mayDecide(one, wishOnly({ team: "T1", user: requester }), who(approver), true).ok,
+        )
         if (right.ok) expect(both).toBe(true)
         const later = [together(a, b), a, b].map(
-          (one) => mayDecide(escalatedRule(one), { team: "T1", user: requester }, who(approver), true).ok,
+          (one) => mayDecide(escalatedRule(one), wishOnly({ team: "T1", user: requester }), who(approver), true).ok,
         )
         if (later[0]) expect(later).toEqual([true, true, true])
         expect(together(a, b).quorum ?? 1).toBe(Math.max(a.quorum ?? 1, b.quorum ?? 1))
@@ -287,7 +289,7 @@ describe("two rules together", () => {
       { ...RULE, approvers: ["U1", "U2"] },
     ]
     for (const [a, b] of [[twice, others], [others, twice]]) {
-      expect(a && b && mayDecide(together(a, b), { team: "T1", user: "U9" }, who("U2"), true).ok).toBe(false)
+      expect(a && b && mayDecide(together(a, b), wishOnly({ team: "T1", user: "U9" }), who("U2"), true).ok).toBe(false)
     } // prettier-ignore
   })
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { mayDecide, mayStart, type Rule } from "../../src/core/policy.ts"
+import { mayDecide, mayStart, wishOnly, type Rule } from "../../src/core/policy.ts"
 import { ADA, AUDIT, BOT, GRACE, OPS, OSCAR, ROBIN, SRE } from "../../src/sandbox/seed.ts"
 import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
 import { identify, slackClient } from "../../src/slack/client.ts"
@@ -116,7 +116,7 @@ describe("membership", () => {
   test("a name that looks like an id is none", async () => {
     slack.workspace.alterPerson(OSCAR, { name: ADA, real_name: ADA })
     const who = await people.who(person(OSCAR), [SRE])
-    expect(mayDecide({ ...rule, approvers: [ADA, SRE] }, person(ROBIN), who, true)).toEqual({
+    expect(mayDecide({ ...rule, approvers: [ADA, SRE] }, wishOnly(person(ROBIN)), who, true)).toEqual({
       ok: false,
       why: "not listed",
     })
@@ -134,14 +134,14 @@ describe("membership", () => {
     slack.workspace.misbehave({ ...misbehaviour, method: "usergroups.users.list" })
     const who = await people.who(person(ADA), [SRE])
     expect(who.member).toEqual({ [SRE]: "unknown" })
-    expect(mayDecide(rule, person(ROBIN), who, true)).toEqual({ ok: false, why: "cannot check" })
-    expect(mayDecide(rule, person(ROBIN), who, false)).toEqual({ ok: false, why: "cannot check" })
+    expect(mayDecide(rule, wishOnly(person(ROBIN)), who, true)).toEqual({ ok: false, why: "cannot check" })
+    expect(mayDecide(rule, wishOnly(person(ROBIN)), who, false)).toEqual({ ok: false, why: "cannot check" })
   })
 
   test("an empty group has nobody in it", async () => {
     slack.workspace.alterGroup(SRE, { users: [] })
     const who = await people.who(person(ADA), [SRE])
-    expect(mayDecide(rule, person(ROBIN), who, true)).toEqual({ ok: false, why: "not listed" })
+    expect(mayDecide(rule, wishOnly(person(ROBIN)), who, true)).toEqual({ ok: false, why: "not listed" })
   })
 
   test("a private, unshared channel counts; one that anybody may enter, or that is shared, does not", async () => {

@@ -4,7 +4,8 @@ import { pino } from "pino"
 import { expect, onTestFinished, test } from "vitest"
 import { createToolkit } from "../../src/agent/tool.ts"
 import { mintId } from "../../src/core/suspension.ts"
-import { begin, rooted } from "../../src/core/turn.ts"
+import { rooted } from "../../src/core/thread.ts"
+import { begin } from "../../src/core/turn.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import { merge, step } from "../../src/core/run.ts"
 import { ADA, AUDIT, BOT, OPS, ROBIN } from "../../src/sandbox/seed.ts"
@@ -34,7 +35,7 @@ async function parked(bot: Rig, channel: string, expiresAt: number): Promise<str
     const how = { id, cause: trigger, requester, channel, prompt: "look after it", keep: 86_400_000, rooted: false }
     const transcript = [JSON.stringify({ role: "user", content: [{ type: "text", text: how.prompt }] })]
     const first = begin({ ...how, via: "command", transcript }, now)
-    return { outcome: undefined, step: merge(first, rooted(first.run, now)) }
+    return { outcome: undefined, step: merge(first, rooted(first.run, "1700000000.000100", now)) }
   })
   const calls = Array.from({ length: ASKS }, (_, n) => ({ args: { n } }))
   const asks = await bot.ask(id, calls)

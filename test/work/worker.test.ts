@@ -7,7 +7,8 @@ import { edit } from "../../src/core/edit.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import { openAsks, type Run } from "../../src/core/run.ts"
 import { pending } from "../../src/core/suspension.ts"
-import { rooted, took, type Planned } from "../../src/core/turn.ts"
+import { rooted } from "../../src/core/thread.ts"
+import { took, type Planned } from "../../src/core/turn.ts"
 import { scriptedModel, type ScriptedModel, type ScriptedTurn } from "../fakes/model.ts"
 import { ADA, eventually, heldTool, quickTool, ROBIN, RULE, startCrew, type Crew, type Member } from "./crew.ts"
 
@@ -22,7 +23,7 @@ describe("claiming", () => {
     const other = await crew.begin()
     await crew.when(other, (run) => run.ended !== undefined)
     expect(steps.filter((step) => step.run.id === waits)).toEqual([])
-    await crew.door.apply(waits, (run, now) => stepped(run && rooted(run, now)))
+    await crew.door.apply(waits, (run, now) => stepped(run && rooted(run, "1700000000.000100", now)))
     expect((await crew.when(waits, (run) => run.ended !== undefined)).ended?.how).toBe("done")
   })
 

@@ -5,7 +5,7 @@
  */
 import type { RichTextElement } from "@slack/types"
 import { grantRef } from "../../core/grant.ts"
-import { decidersOf, ruleOf, type Ask, type Grant, type Run } from "../../core/run.ts"
+import { decidersOf, ruleOf, wishOf, type Ask, type Grant, type Run } from "../../core/run.ts"
 import { guarded, type Message } from "./limits.ts"
 import { state } from "./messages.ts"
 import { verdict } from "./outcome.ts"
@@ -193,10 +193,13 @@ function askEntry(ask: Ask, run: Run, link: string | undefined): Rich {
 }
 
 /** Everybody who may decide now, and how. */
-export function deciders(ask: Ask, { requester }: Pick<Run, "requester">): Inline {
+export function deciders(ask: Ask, run: Run): Inline {
   const { selfApproval } = ruleOf(ask)
-  if (selfApproval === "confirm") return [mention(requester.user), " alone, who asked for the run"]
-  return [...mentions(decidersOf(ask)), selfApproval ? "" : ", but not whoever asked for the run"]
+  if (selfApproval === "confirm") return [mention(wishOf(run).asker.user), " alone, who asked for it"]
+  return [
+    ...mentions(decidersOf(ask)),
+    selfApproval ? "" : `, but not whoever ${run.speakers ? "spoke in" : "asked for"} the run`,
+  ]
 }
 
 /** The most people and groups that are named. */

@@ -3,6 +3,7 @@
  * a mention, a button or a link that hides its address.
  */
 import type { KnownBlock } from "@slack/types"
+import { endOf, type End } from "../../core/converse.ts"
 import type { Run } from "../../core/run.ts"
 import { openAsks } from "../../core/run.ts"
 import { PRESS } from "./intent.ts"
@@ -104,17 +105,17 @@ const ENDS = {
 } as const
 
 /** Why it ended, to go on after a word for how; empty when nothing is said. */
-function reasonOf({ ended }: Run, max: number): string {
-  const why = clip(oneLine(safe(ended?.words ?? "")), max).replace(/\.$/, "")
+function reasonOf({ how, words: said = "" }: Pick<End, "how" | "words">, max: number): string {
+  const why = clip(oneLine(safe(said)), max).replace(/\.$/, "")
   if (why === "" || why === "cancelled") return ""
-  return ended?.how === "cancelled" && why.startsWith("cancelled by ") ? why.slice("cancelled".length) : `: ${why}`
+  return how === "cancelled" && why.startsWith("cancelled by ") ? why.slice("cancelled".length) : `: ${why}`
 }
 
 /** Where the run stands. */
 export function state(run: Run): State {
   const { ended, cancelled } = run
   if (ended) {
-    const why = ended.how === "done" ? "" : reasonOf(run, 500)
+    const why = ended.how === "done" ? "" : reasonOf(ended, 500)
     return { head: ENDS[ended.how], more: [words(`${why}, `), instant(ended.at)] }
   }
   if (cancelled)
@@ -142,12 +143,16 @@ const MESSAGES = 50
 
 const pagesOf = new Kept<Rich[][]>()
 
-/** The run's last messages: the answer in order, as many as it takes. The first one pings whoever asked, unless `mention` is false. */
-export function answers(run: Run, { answer, mention: pings = true }: { answer: string; mention?: boolean }): Message[] {
-  const how = run.ended?.how ?? "done"
+/** What a run, or one stretch of it, came to: the answer in order, as many as it takes. The first one pings whoever asked, unless `mention` is false. */
+export function answers(
+  run: Run,
+  { answer, mention: pings = true, ...rest }: { answer: string; mention?: boolean; end?: End },
+): Message[] {
+  const { end = endOf(run, run.ended ?? { how: "done" }) } = rest
+  const { how, to } = end
   const pages = pagesOf.get([answer], () => paged(answer))
-  const asker = pings ? [mention(run.requester.user)] : words(nameOf(run.requester))
-  const opening: Rich = section(asker, " ", ...ending(run, pages.length > 0))
+  const asker = pings ? [mention(to.user)] : words(nameOf(to))
+  const opening: Rich = section(asker, " ", ...ending(end, pages.length > 0))
   const last = Math.max(pages.length, 1)
   return Array.from({ length: last }, (_, index): Message => {
     const page = pages[index] ?? []
@@ -176,11 +181,17 @@ const ENDING: Record<keyof typeof ENDS, (said: boolean) => [head: string, next: 
   cancelled: () => ["The run was cancelled", " What had not started by then was not run."],
 }
 
-function ending(run: Run, said: boolean): (string | ReturnType<typeof words>)[] {
-  const how = run.ended?.how ?? "done"
+function ending(end: End, said: boolean): (string | ReturnType<typeof words>)[] {
+  const { how, unread = 0 } = end
   const [head, next] = ENDING[how](said)
-  const why = how === "done" ? "" : reasonOf(run, 1000)
-  return [bold(head), why === "" ? "." : `${why}.`, next]
+  const why = how === "done" ? "" : reasonOf(end, 1000)
+  return [bold(head), why === "" ? "." : `${why}.`, next, left(unread)]
+}
+
+function left(unread: number): string {
+  if (unread === 0) return ""
+  const what = unread === 1 ? "A reply that came meanwhile was" : `${unread} replies that came meanwhile were`
+  return ` ${what} not read: with the next reply the agent reads all of it.`
 }
 
 /** The answer's elements onto messages, in order; what is too much for any thread is left out with a word. */

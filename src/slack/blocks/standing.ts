@@ -5,8 +5,8 @@
 import type { RichTextElement } from "@slack/types"
 import { isGrantable } from "../../core/grant.ts"
 import { mask } from "../../core/mask.ts"
-import { editorsVote } from "../../core/policy.ts"
-import { ruleOf, type Ask, type Vote } from "../../core/run.ts"
+import { editorsVote, spokeIn } from "../../core/policy.ts"
+import { ruleOf, wishOf, type Ask, type Run, type Vote } from "../../core/run.ts"
 import type { CardView } from "./card.ts"
 import { bold, code, instant, mention, nameById, nameOf, section, short, until, words, type Rich } from "./rich.ts"
 import { alikeWords, grantLabel, grantWords } from "./rule.ts"
@@ -16,7 +16,10 @@ import { clip, oneLine } from "./text.ts"
 export function facts(view: CardView): Rich {
   const { run, ask } = view
   const lines = [
-    [bold("Asked for by "), words(`${nameOf(run.requester)}: “${clip(oneLine(mask(run.title).text), 400)}”`)],
+    [
+      bold("Asked for by "),
+      words(`${nameOf(run.requester)}: “${clip(oneLine(mask(run.title).text), 400)}”${others(run)}`),
+    ],
     ...(ask.settled
       ? []
       : [
@@ -37,6 +40,14 @@ export function facts(view: CardView): Rich {
     ],
   ]
   return section(...lines.flatMap((line, index) => (index === 0 ? line : [words("\n"), ...line])))
+}
+
+/** Who else spoke in the run: none of them is the second person that an approval is about. */
+function others({ speakers = [] }: Run): string {
+  if (speakers.length === 0) return ""
+  const names = speakers.slice(0, FEW).map(nameOf)
+  const rest = speakers.length - names.length
+  return `; ${clip(names.join(", "), 400)}${rest > 0 ? ` and ${rest} more` : ""} spoke as well`
 }
 
 /** The address of the run's thread, for who reads its card elsewhere. */
@@ -128,8 +139,10 @@ function broughtIn(view: CardView): ReturnType<typeof words>[][] {
 export function deciders(view: CardView): ReturnType<typeof words>[] {
   const { run, ask } = view
   const { approvers, also = [], selfApproval } = ask.rule
-  const asker = nameOf(run.requester)
-  if (selfApproval === "confirm") return [...named(view, [run.requester.user]), words(", who asked for this run")]
+  const { asker } = wishOf(run)
+  const spoke = spokeIn(wishOf(run))
+  if (selfApproval === "confirm")
+    return [...named(view, [asker.user]), words(run.asker ? ", who spoke last" : ", who asked for this run")]
   if (approvers.length === 0) return [words("nobody: no rule that holds for it names an approver")]
   const lists = [approvers, ...also].map((list, index) => [
     ...(index === 0 ? [] : [words(index === 1 ? "; who must also be one of " : " and of ")]),
@@ -137,7 +150,11 @@ export function deciders(view: CardView): ReturnType<typeof words>[] {
   ])
   return [
     ...lists.flat(),
-    words(selfApproval ? "" : `; ${asker} may only ${ask.from === "doubt" ? "say that it failed" : "decline"}`),
+    words(
+      selfApproval
+        ? ""
+        : `; ${clip(spoke.map(nameOf).join(", "), 400)} may only ${ask.from === "doubt" ? "say that it failed" : "decline"}`,
+    ),
     words(barred(ask)),
   ]
 }
@@ -173,4 +190,4 @@ const deciderOf = (view: CardView, id: string): RichTextElement[] =>
     : words(nameIn(view, id))
 
 const nameIn = ({ run, names }: CardView, id: string): string =>
-  nameById(id, names?.[id] ?? (id === run.requester.user ? run.requester.name : undefined))
+  nameById(id, names?.[id] ?? spokeIn(wishOf(run)).find(({ user }) => user === id)?.name)

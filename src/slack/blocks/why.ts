@@ -95,6 +95,7 @@ export function refusalOf({ outcome }: Fact): string {
 const REFUSALS: Record<string, string> = {
   "not listed": "not among those who may decide",
   "own request": "it is their own run",
+  "own words": "they had spoken in the run",
   "own edit": "they changed it themselves",
   "requester only": "only whoever asked for the run may",
   "voted before": "had approved it already",
@@ -176,11 +177,14 @@ function underRule({ asks, run }: Why, { ask: id }: Fact): Inline {
   return [`\n        Rule: ${name}. `, ...couldDecide(rule, run), ` Until ${utc(ask.expiresAt)}.`]
 }
 
-function couldDecide(rule: Rule, { requester }: Run): Inline {
+function couldDecide(rule: Rule, run: Run): Inline {
   const { selfApproval, quorum = 1, escalate } = rule
-  if (selfApproval === "confirm") return [`Could decide: ${nameOf(requester)} alone.`]
+  if (selfApproval === "confirm")
+    return [`Could decide: ${run.speakers ? "whoever had spoken last" : nameOf(run.requester)} alone.`]
   const { escalate: _later, ...now } = rule
-  const own = selfApproval ? "" : `, but not ${nameOf(requester)}, who asked for it`
+  const own = selfApproval
+    ? ""
+    : `, but not ${nameOf(run.requester)}, who asked for it${run.speakers ? ", nor whoever else had spoken by then" : ""}`
   const several = quorum > 1 ? `; ${quorum} of them must agree` : ""
   const later = escalate ? [" Later also: ", ...mentions(escalate.to), "."] : []
   return ["Could decide: ", ...mentions(principalsOf(now)), `${own}${several}.`, ...later]

@@ -253,6 +253,7 @@ function denied(why: Denial, what: string): string {
 const DENIED: Record<Denial, (what: string) => string> = {
   "not listed": (what) => `You are not among those who may ${what}.`,
   "own request": () => "You asked for this run, so somebody else has to approve it. You may decline it.",
+  "own words": () => "You spoke in this run, so somebody else has to approve it. You may decline it.",
   "own edit": () => "You changed this request, so somebody else has to approve it. You may decline it.",
   "requester only": () => "Only the person who asked for this run may decide this.",
   guest: (what) => `Guests may not ${what}.`,

@@ -2,6 +2,8 @@
  * What is missing in Slack of a run: a pure function of the stored run and of what was sent. It knows how nothing is sent,
  * and no pace.
  */
+import { answerField, endName, endOf, stretchOf, type End } from "../../core/converse.ts"
+import { isRecord } from "../../core/json.ts"
 import type { Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
 import { answers, root } from "../blocks/messages.ts"
@@ -10,7 +12,18 @@ import { archivedTexts, cardTexts, otherPlaces, placeCards, shownAsks, threadCar
 import { isPassing, passingAt, refusedOnes, unplacedCards, untold, usedGrants, usedTexts } from "./notices.ts"
 import { THREAD } from "./places.ts"
 import { isOver, slotOf, stands, type Copy, type Slot, type Slots } from "./record.ts"
-import { formOf, hashOf, type Lane, type Scene, type Shown, type Target, type Texts, type Wanted } from "./wanted.ts"
+import {
+  formOf,
+  hashOf,
+  rootTarget,
+  threadOf,
+  type Lane,
+  type Scene,
+  type Shown,
+  type Target,
+  type Texts,
+  type Wanted,
+} from "./wanted.ts"
 
 export { archivedTexts }
 
@@ -40,7 +53,7 @@ export type Act =
   | { do: "remove"; lane: Lane; slot: Slot; copy: Copy }
   | { do: "tell"; lane: Lane; slot: Slot; word: Word }
   | { do: "link"; lane: Lane; slot: Slot; copy: Copy }
-  | { do: "mark"; lane: Lane; mark: "rooted" | { shown: string } }
+  | { do: "mark"; lane: Lane; mark: { rooted: string } | { shown: string } }
 
 export interface Missing {
   /** The most urgent first. None waits for another of them. */
@@ -55,7 +68,7 @@ export interface Missing {
 export const neededTexts = (run: Run, slots: Slots, texts: Texts): string[] => [
   ...new Set([
     "prompt",
-    ...(run.ended ? ["answer"] : []),
+    ...stretchesOf({ slots }).map(answerField),
     ...cardTexts(shownAsks(run, slots, texts)),
     ...usedTexts({ slots }),
   ]),
@@ -87,18 +100,24 @@ export function missing(scene: Scene): Missing {
     ...removals(slots, all),
   ]
   const done = all.filter((it) => it.final && isUpToDate(it) && !it.slot.sent.done).map((it) => it.slot)
+  done.push(...endsDone(scene, all))
   return { acts, done, pings: next.flatMap(({ pings = [] }) => pings) }
 }
 
 /** The root stands but the run doesn't know; a card stands and that is no fact yet. */
 function marks(run: Run, slots: Slots): Act[] {
-  if (run.ended) return []
-  const root: Act[] =
-    stands(slotOf(slots, "root")) && !run.rooted ? [{ do: "mark", lane: "cards", mark: "rooted" }] : []
+  const root = rootMark(run, slotOf(slots, "root"))
+  if (run.ended) return root
   const seen = run.asks.filter(
     (ask) => ask.shownAt === undefined && !ask.settled && stands(slotOf(slots, `card:${ask.id}`)),
   )
   return [...root, ...seen.map((ask): Act => ({ do: "mark", lane: "cards", mark: { shown: ask.id } }))]
+}
+
+/** Where its thread hangs, unless the run knows: it may have been posted anew, since somebody deleted it. */
+function rootMark(run: Run, { copies: [first] }: Slot): Act[] {
+  const isKnown = run.rooted ? run.below === true || run.thread === first?.ts : run.ended !== undefined
+  return first === undefined || isKnown ? [] : [{ do: "mark", lane: "cards", mark: { rooted: first.ts } }]
 }
 
 /** The address of the thread, for whoever reads of the run elsewhere. */
@@ -113,7 +132,7 @@ function rootWanted({ run, texts, around: { paused, rests } }: Scene, slot: Slot
   const form = formOf(slot, full, { again: final ? undefined : rests.refused })
   const mayWait = stands(slot) && !final && !paused && !run.cancelled
   const notBefore = Math.max(mayWait ? lastAsked(run) + rests.root : 0, form.notBefore ?? 0)
-  return { slot, lane: "cards", to: { channel: run.channel }, ...form, final, changes: true, notBefore }
+  return { slot, lane: "cards", to: rootTarget(run), ...form, final, changes: true, notBefore }
 }
 
 /** When people were last asked something in this turn, or answered it, ms. */
@@ -122,28 +141,66 @@ const lastAsked = ({ asks }: Run): number => Math.max(0, ...asks.map(({ at, sett
 /** The thread, in its order. Each waits for the one before it. */
 function threadWanted(scene: Scene, shown: readonly Shown[]): Wanted[] {
   const open = untold(scene, shown)
+  const ends = endsWanted(scene)
   return [
+    ...ends.before,
     ...threadCards(scene, shown, ({ ask, archived }) => archived && !open.has(ask.id)),
     ...passingAt(scene, THREAD),
     ...unplacedCards(scene),
     ...usedGrants(scene),
     ...refusedOnes(scene, shown),
-    ...endWanted(scene),
+    ...ends.last,
   ]
 }
 
-function endWanted({ run, slots, texts, around }: Scene): Wanted[] {
-  if (!run.ended || !slots.has("end") || slotOf(slots, "end").sent.done) return []
-  const thread = slotOf(slots, "root").copies[0]?.ts
-  const to = { channel: run.channel, ...(thread === undefined ? {} : { thread }) }
-  const { user } = run.requester
+/** The stretches whose end is to be looked at: not those that stand as they always will. */
+const stretchesOf = ({ slots }: Pick<Scene, "slots">): number[] =>
+  [...slots.values()]
+    .map((slot) => (slot.sent.done ? undefined : stretchOf(slot.name)))
+    .filter((stretch) => stretch !== undefined)
+    .sort((a, b) => a - b)
+
+/** What each stretch came to; `last` is that of a run that has ended, and the others come before all that followed. */
+function endsWanted(scene: Scene): { before: Wanted[]; last: Wanted[] } {
+  const { run } = scene
+  const [now, then]: [Wanted[], Wanted[]] = [[], []]
+  for (const stretch of stretchesOf(scene)) {
+    const isLast = run.ended !== undefined && stretch === (run.stretch?.n ?? 0)
+    ;(isLast ? now : then).push(...endWanted(scene, stretch))
+  }
+  return { before: then, last: now }
+}
+
+function endWanted({ run, slots, texts, around }: Scene, stretch: number): Wanted[] {
+  const name = endName(stretch)
+  const end = notedEnd(run, slotOf(slots, name))
+  if (!end) return []
+  const to = threadOf(run, slots)
+  const { user } = end.to
   const mention = !around.quiet.has(user)
-  return answers(run, { answer: texts.get("answer") ?? "", mention }).map((content, index): Wanted => {
-    const slot = slotOf(slots, `end:${index}`)
+  return answers(run, { end, answer: texts.get(answerField(stretch)) ?? "", mention }).map((content, index): Wanted => {
+    const slot = slotOf(slots, stretch === 0 ? `${name}:${index}` : `${name}.${index}`)
     const pings = index === 0 ? [user] : []
     return { slot, lane: "rest", to, ...formOf(slot, content), final: true, changes: false, pings }
   })
 }
+
+/** What was noted when it ended; a release before this one left that in the state alone. */
+function notedEnd(run: Run, { data }: Slot): End | undefined {
+  const noted: unknown = JSON.parse(data ?? "{}")
+  if (isRecord(noted) && typeof noted["how"] === "string" && isRecord(noted["to"])) return noted as unknown as End
+  return run.ended && endOf(run, run.ended)
+}
+
+/** Ends that stand whole while the run goes on: they will never look different. */
+const endsDone = ({ run, slots }: Scene, wanted: readonly Wanted[]): Slot[] =>
+  stretchesOf({ slots })
+    .filter((stretch) => !run.ended || stretch < (run.stretch?.n ?? 0))
+    .map((stretch) => slotOf(slots, endName(stretch)))
+    .filter((slot) => {
+      const its = wanted.filter((it) => it.slot.name.startsWith(`${slot.name}${slot.name === "end" ? ":" : "."}`))
+      return its.every((it) => isOver(it.slot) || isUpToDate(it))
+    })
 
 /** Of messages that stand one after another, the first that doesn't; those behind it must come after it. */
 function nextOf(wanted: readonly Wanted[]): Wanted[] {

@@ -13,6 +13,7 @@ import { isOver, linkOfSlot, slotOf, stands, type Slot, type Slots } from "./rec
 import {
   formOf,
   sparedOf,
+  threadOf,
   turnOf,
   type Form,
   type Lane,
@@ -96,7 +97,7 @@ function cardWanted(scene: Scene, { ask }: Shown, place: string, final: boolean)
   const one: Wanted = {
     slot,
     lane: laneOf(ask),
-    to: isHere ? threadOf(run.channel, slotOf(slots, "root")) : { channel: place },
+    to: isHere ? threadOf(run, slots) : { channel: place },
     ...form,
     final,
     changes: true,
@@ -125,8 +126,7 @@ const laneOf = (ask: Ask): Lane => (ask.settled ? "rest" : "cards")
 /** The messages that hold what is too long for a card; none once it is settled, unless some of them stand. */
 function piecesOf({ run, slots }: Scene, view: CardView, place: string, card: Slot): Wanted[] {
   const { ask } = view
-  const to =
-    place === THREAD ? threadOf(run.channel, slotOf(slots, "root")) : threadOf(card.copies[0]?.channel ?? place, card)
+  const to = place === THREAD ? threadOf(run, slots) : belowOf(card.copies[0]?.channel ?? place, card)
   const pieces = argsMessages(view).map((content, index): Wanted => {
     const slot = slotOf(slots, slotAt(place, `args:${ask.id}:${ask.version}:${index}`))
     return { slot, lane: laneOf(ask), to, ...formOf(slot, content), final: true, changes: false }
@@ -134,7 +134,7 @@ function piecesOf({ run, slots }: Scene, view: CardView, place: string, card: Sl
   return ask.settled && !pieces.some(({ slot }) => stands(slot)) ? [] : pieces
 }
 
-const threadOf = (channel: string, first: Slot): Target => {
+const belowOf = (channel: string, first: Slot): Target => {
   const thread = first.copies[0]?.ts
   return thread === undefined ? { channel } : { channel, thread }
 }

@@ -27,11 +27,9 @@ const ELSEWHERE = 10
 /** The threads to read: of every first message that the run had, and of each card of the present turn elsewhere. */
 export function threadsOf(run: Run, slots: Slots): Thread[] {
   const roots = slotOf(slots, "root").sent.copies ?? []
-  const own = roots.map(({ channel, ts }): Thread => ({
-    channel,
-    ts,
-    holds: (slot) => readName(slot).place === THREAD,
-  }))
+  const holds = (slot: string): boolean => readName(slot).place === THREAD
+  const above = run.below && run.thread !== undefined ? [{ channel: run.channel, ts: run.thread }] : roots
+  const own = above.map(({ channel, ts }): Thread => ({ channel, ts, holds }))
   const cards = [...slots.values()].flatMap((slot) => {
     const { place, kind, of } = readName(slot.name)
     const isElsewhere = kind === "card" && place !== THREAD && run.asks.some(({ id }) => id === of)

@@ -5,7 +5,7 @@
 import type { WebClient } from "@slack/web-api"
 import { shown } from "../../core/ask.ts"
 import type { Run } from "../../core/run.ts"
-import { rooted } from "../../core/turn.ts"
+import { adrift, rooted } from "../../core/thread.ts"
 import type { Store } from "../../store/store.ts"
 import { note } from "../blocks/words.ts"
 import type { Log } from "../client.ts"
@@ -93,7 +93,7 @@ async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
   const { spared } = act
   const sent = withCopy(taken(slot, act), { ...sending.place, hash })
   await record(seen, slot, spared.length === 0 ? sent : { ...sent, spared: [...spared] }, store)
-  const stood = markOf(slot)
+  const stood = markOf(slot, sending.place.ts)
   // The next look would find it missing too; this way nobody waits for that.
   if (stood !== undefined && !seen.run.ended) await mark(seen.run.id, stood, desk)
 }
@@ -157,6 +157,7 @@ async function giveUp(seen: Seen, slot: Slot, error: string, desk: Desk, what: "
 
 /** The message was deleted below which it belongs: that is posted anew, and the thread goes on there. */
 async function lostThread(seen: Seen, slot: Slot, thread: string | undefined, { store }: Desk): Promise<void> {
+  if (seen.run.below && seen.run.thread === thread) await change(store, seen.run.id, adrift)
   const firsts = [...seen.slots.values()].filter(({ copies }) => copies.some(({ ts }) => ts === thread))
   for (const first of firsts) {
     const copies = first.copies.map((copy) => ({ ...copy, dead: true as const }))
@@ -249,16 +250,18 @@ async function tell(seen: Seen, { slot, word }: Extract<Act, { do: "tell" }>, de
 
 // --- what the run learns
 
-function markOf({ name }: Slot): Mark | undefined {
+function markOf({ name }: Slot, ts: string): Mark | undefined {
   const [kind, ...rest] = name.split(":")
-  if (kind === "root") return "rooted"
+  if (kind === "root") return { rooted: ts }
   return kind === "card" ? { shown: rest.join(":") } : undefined
 }
 
 type Mark = Extract<Act, { do: "mark" }>["mark"]
 
 async function mark(id: string, what: Mark, { store }: Desk): Promise<void> {
-  await change(store, id, (run, now) => (what === "rooted" ? rooted(run, now) : shown(run, what.shown, now)))
+  await change(store, id, (run, now) =>
+    "rooted" in what ? rooted(run, what.rooted, now) : shown(run, what.shown, now),
+  )
 }
 
 function complain({ run }: Seen, slot: Slot, failure: Exclude<Failure, { kind: "limited" }>, { log }: Desk): void {

@@ -4,7 +4,7 @@
  */
 import { isRecord } from "../../core/json.ts"
 import { isPerson } from "../../core/policy.ts"
-import { openAsks, type Ask, type Run } from "../../core/run.ts"
+import { openAsks, wishOf, type Ask, type Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
 import { calledIn, changedCall, ranUnasked, refusedCalls, reminder, unplaced } from "../blocks/notices.ts"
 import {
@@ -20,7 +20,17 @@ import {
   waitedFor,
 } from "./places.ts"
 import { isOver, slotOf, stands, type Slot } from "./record.ts"
-import { formOf, sparedOf, turnOf, type Lane, type Scene, type Shown, type Target, type Wanted } from "./wanted.ts"
+import {
+  formOf,
+  sparedOf,
+  threadOf,
+  turnOf,
+  type Lane,
+  type Scene,
+  type Shown,
+  type Target,
+  type Wanted,
+} from "./wanted.ts"
 
 /** A notice that is taken away once it is no longer true. */
 export const isPassing = (name: string): boolean => ["remind", "called", "changed"].includes(readName(name).kind)
@@ -60,14 +70,10 @@ function noticeWanted(scene: Scene, notice: Notice): Wanted {
 
 /** Below the first card of the place that waits; in direct messages beside it, where a thread is easily missed. */
 function targetOf({ run, slots }: Scene, place: string): Target {
-  const first =
-    place === THREAD
-      ? slotOf(slots, "root")
-      : openAsks(run)
-          .map((ask) => slotOf(slots, slotAt(place, `card:${ask.id}`)))
-          .find(stands)
-  const copy = first?.copies[0]
-  const channel = place === THREAD ? run.channel : (copy?.channel ?? place)
+  if (place === THREAD) return threadOf(run, slots)
+  const cards = openAsks(run).map((ask) => slotOf(slots, slotAt(place, `card:${ask.id}`)))
+  const copy = cards.find(stands)?.copies[0]
+  const channel = copy?.channel ?? place
   return copy === undefined || isPerson(place) ? { channel } : { channel, thread: copy.ts }
 }
 
@@ -176,7 +182,7 @@ export function usedGrants(scene: Scene): Wanted[] {
 
 const KINDS = ["declined", "expired"] as const
 
-/** What a run's requester is told, once a turn and kind: calls that others declined, or nobody answered. */
+/** What whoever spoke last is told, once a turn and kind: calls that others declined, or nobody answered. */
 function refusals(
   { run, slots }: Pick<Scene, "run" | "slots">,
   shown: readonly Shown[],
@@ -193,14 +199,14 @@ function refusals(
   })
 }
 
-const isRefused = ({ requester }: Run, { settled }: Ask, how: string): boolean =>
-  settled?.ok === false && settled.reason === how && settled.by?.user !== requester.user
+const isRefused = (run: Run, { settled }: Ask, how: string): boolean =>
+  settled?.ok === false && settled.reason === how && settled.by?.user !== wishOf(run).asker.user
 
 export function refusedOnes(scene: Scene, shown: readonly Shown[]): Wanted[] {
   const { run, texts, around } = scene
   return refusals(scene, shown).map(({ name, how, asks }) => {
     const notes = new Map(asks.map((ask) => [ask.id, noteOf(texts.get(`answer:${ask.id}`))] as const).filter(isGiven))
-    const pings = [run.requester.user]
+    const pings = [wishOf(run).asker.user]
     const content: Notice["content"] = (to) => refusedCalls(how, asks, notes, to)
     const wanted = noticeWanted(scene, { name, lane: "rest", place: THREAD, pings, content })
     const first = Math.min(...asks.map(({ settled }) => settled?.at ?? Infinity))

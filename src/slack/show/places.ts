@@ -2,8 +2,8 @@
  * Where else than in its run's thread the card of an ask stands, and where each of those who are asked is pinged. Pure
  * functions of the stored ask; what Slack lets us post is not known here.
  */
-import { isPerson, type Principal } from "../../core/policy.ts"
-import type { Ask, Run } from "../../core/run.ts"
+import { isPerson, spokeIn, type Principal } from "../../core/policy.ts"
+import { wishOf, type Ask, type Run } from "../../core/run.ts"
 
 /** The run's own thread; every other place is the id of a channel, or of a person for their direct messages. */
 export const THREAD = ""
@@ -21,11 +21,14 @@ export function readName(name: string): { place: string; kind: string; of: strin
 /** The most people who get the card of one ask as a direct message. */
 const DIRECT = 5
 
-/** Those whom the card asks from the beginning: the requester among them only where they may say yes. */
-export function askedBy({ requester }: Run, { rule }: Ask): Principal[] {
-  if (rule.selfApproval === "confirm") return [requester.user]
-  return rule.selfApproval ? rule.approvers : rule.approvers.filter((id) => id !== requester.user)
+/** Those whom the card asks from the beginning: who spoke in the run is among them only where they may say yes. */
+export function askedBy(run: Run, { rule }: Ask): Principal[] {
+  if (rule.selfApproval === "confirm") return [wishOf(run).asker.user]
+  return rule.selfApproval ? rule.approvers : rule.approvers.filter((id) => !spoke(run, id))
 }
+
+/** Whoever spoke in the run's thread looks there. */
+const spoke = (run: Run, id: Principal): boolean => spokeIn(wishOf(run)).some(({ user }) => user === id)
 
 const directly = (run: Run, ask: Ask): Principal[] =>
   ask.rule.notify === "dm" ? askedBy(run, ask).filter(isPerson).slice(0, DIRECT) : []
@@ -33,7 +36,7 @@ const directly = (run: Run, ask: Ask): Principal[] =>
 /** The other places where the card of an open ask stands. */
 export function placesOf(run: Run, ask: Ask): string[] {
   const { cards, escalate } = ask.rule
-  const others = askedBy(run, ask).some((id) => id !== run.requester.user)
+  const others = askedBy(run, ask).some((id) => !spoke(run, id))
   const later = calledBy(ask).length === 0 ? undefined : escalate?.channel
   const places = [others ? cards : undefined, later, ...directly(run, ask)]
   return [...new Set(places.filter((place) => place !== undefined && place !== run.channel))] as string[]
@@ -59,7 +62,7 @@ export const comesWithCard = (run: Run, ask: Ask): boolean => {
 export function placeFor(run: Run, ask: Ask, id: Principal): string {
   const { cards } = ask.rule
   if (directly(run, ask).includes(id)) return id
-  if (id === run.requester.user) return THREAD
+  if (spoke(run, id)) return THREAD
   if (!askedBy(run, ask).includes(id)) return calledTo(run, ask)
   return cards === undefined || cards === run.channel ? THREAD : cards
 }

@@ -5,7 +5,7 @@ import { canonical, sha256 } from "../../core/digest.ts"
 import type { Ask, Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
 import type { Names } from "../blocks/notices.ts"
-import { stands, type Slot, type Slots } from "./record.ts"
+import { slotOf, stands, type Slot, type Slots } from "./record.ts"
 
 /** cards: people wait for it · rest: it brings up to date what stands. */
 export type Lane = "cards" | "rest"
@@ -51,6 +51,16 @@ export interface Scene {
 export interface Target {
   channel: string
   thread?: string
+}
+
+/** Where the run's first message stands: in its channel, or below the message that it answers. */
+export const rootTarget = ({ channel, below, thread }: Run): Target =>
+  below && thread !== undefined ? { channel, thread } : { channel }
+
+/** Where all else of it stands. */
+export function threadOf(run: Run, slots: Slots): Target {
+  const thread = run.below ? run.thread : slotOf(slots, "root").copies[0]?.ts
+  return thread === undefined ? { channel: run.channel } : { channel: run.channel, thread }
 }
 
 /** A message that should stand. */
