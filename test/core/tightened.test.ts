@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { escalatedRule, mayDecide, mayEdit, type Rule, type Who } from "../../src/core/policy.ts"
+import { escalatedRule, mayDecide, mayEdit, wishOnly, type Rule, type Who } from "../../src/core/policy.ts"
 import { decide, type ApprovalRule, type Asking, type Called } from "../../src/core/rules.ts"
 import { tightened, tightenedDefaults, type Tightened, type Tightening } from "../../src/core/tightened.ts"
 
@@ -130,8 +130,8 @@ const whoever: fc.Arbitrary<Who> = fc
 const STRICT = { allow: 0, ask: 1, deny: 2 }
 const REQUESTER = { team: "T1", user: "U0REQ" }
 
-const may = (rule: Rule, who: Who): boolean => mayDecide(rule, REQUESTER, who, true).ok
-const edits = (rule: Rule, who: Who): boolean => mayEdit(rule, REQUESTER, who).ok
+const may = (rule: Rule, who: Who): boolean => mayDecide(rule, wishOnly(REQUESTER), who, true).ok
+const edits = (rule: Rule, who: Who): boolean => mayEdit(rule, wishOnly(REQUESTER), who).ok
 const votes = ({ edit }: Rule): boolean => edit?.votes === true
 
 /** Each says whether the first rule lets something happen that the second doesn't. */
