@@ -212,6 +212,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       home,
       command: config.command,
       lists: { starters, channels, approvers, admins, deciders: decidersIn(all) },
+      agents: Object.entries(config.agents).map(([name, agent]) => ({ name, ...agent })),
       calls,
       limits: config.limits,
       keepEnded: redis.keepEnded,

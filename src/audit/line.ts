@@ -76,7 +76,8 @@ function saying(fact: Fact): string {
 type Saying = Partial<Record<What, (about: string, outcome: string) => string>>
 
 const OF_RUNS: Saying = {
-  started: () => "run started",
+  // With an agent that the configuration names.
+  started: (_, outcome) => (outcome === "" ? "run started" : `run started with ${outcome}`),
   shown: () => "run shown",
   finished: (_, outcome) => `run over: ${outcome}`,
   undelivered: (_, outcome) => `messages not delivered to ${outcome}`,

@@ -18,8 +18,9 @@ export interface Tightening {
 export type Tightened = Decision & { own?: number }
 
 /**
- * A call must get past the file and past the agent. What the agent's rules don't mention, or allow, is as the file has it; where
- * both ask, both must be satisfied; where the agent alone asks, the file's own settings hold besides.
+ * A call must get past the file and past the agent. What the agent's rules don't mention, or allow, is as the file has it, with
+ * the agent's own settings besides; where both ask, both must be satisfied; where the agent alone asks, so must the file's own
+ * settings.
  * @param file what the file's rules say of the call
  * @param defaults the file's own settings
  */
@@ -27,24 +28,17 @@ export function tightened(file: Decision, own: Tightening, defaults: Rule, calle
   if (file.do === "deny") return file
   const of = file.do === "ask" ? file.rule : defaults
   const base = asking(of, own.asking)
-  const asked: Decision = { do: "ask", rule: base }
-  const said = decide(own.rules, base, called, file.do === "ask" && saysAny(own.asking) ? asked : { do: "allow" })
+  const said = decide(own.rules, base, called, { do: "allow" })
   const from = { ...indexOf("index", file.index), ...indexOf("own", said.index) }
-  switch (said.do) {
-    case "deny":
-      return { do: "deny", rule: said.rule, ...from }
-    case "allow":
-      return said.index === undefined ? file : { ...file, ...from }
-    case "ask": {
-      const rule = both(said.rule, of)
-      return { do: "ask", rule: nameOf({ own, said, file }, rule), ...from }
-    }
-  }
+  if (said.do === "deny") return { ...said, ...from }
+  if (said.do === "allow" && file.do === "allow") return { ...file, ...from }
+  const rule = said.do === "ask" ? both(said.rule, of) : tightenedDefaults(own, of)
+  return { do: "ask", rule: nameOf({ own, said, file }, rule), ...from }
 }
 
-/** The settings under which people answer what no rule asked about. */
-export const tightenedDefaults = (own: Tightening, defaults: Rule): Rule =>
-  saysAny(own.asking) ? both(asking(defaults, own.asking), defaults) : defaults
+/** What the agent's settings for all its calls make of a rule, or of the file's settings for what no rule asks about. */
+export const tightenedDefaults = (own: Tightening, rule: Rule): Rule =>
+  saysAny(own.asking) ? both(asking(rule, own.asking), rule) : rule
 
 /** Every key of them: one that is left out here would be said in vain. */
 const ASKING: Record<keyof Asking, true> = {
@@ -87,7 +81,8 @@ function nameOf(
   { own, said, file }: { own: Tightening; said: Decision; file: Decision },
   { name: _name, ...rule }: Rule,
 ): Rule {
-  const mine = said.index === undefined ? undefined : `agents.${own.agent}.approvals[${said.index}]`
+  const mine =
+    said.do !== "ask" || said.index === undefined ? undefined : `agents.${own.agent}.approvals[${said.index}]`
   const theirs = file.do === "ask" ? file.rule.name : undefined
   const name = [theirs, mine].filter((one) => one !== undefined).join(" and ")
   return name === "" ? rule : { ...rule, name }

@@ -60,7 +60,7 @@ export function begin(
     refusals: {},
     facts: { n: 0, hash: "" },
   })
-  return step(run, now, [{ what: "started", via: how.via, by: how.requester, cause: how.cause }], {
+  return step(run, now, [{ what: "started", via: how.via, by: how.requester, outcome: how.agent, cause: how.cause }], {
     texts: how.prompt === title ? [] : [{ field: "prompt", text: how.prompt }],
     append: how.transcript,
     slots: [{ name: "root", data: "{}" }, ...(how.slots ?? [])],

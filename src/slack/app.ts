@@ -25,6 +25,7 @@ export interface AppOptions {
   home: Home
   command: string
   lists: Lists
+  agents?: Front["agents"]
   limits: Front["limits"]
   /** ms that an ended run is kept. */
   keepEnded: number
@@ -67,7 +68,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     logger: sdkLog<LogLevel>(log),
     timeout: CALL_TIMEOUT,
   })
-  const front: Front = { ...options, client, repeats: new Repeats(), names: new Names(client) }
+  const front: Front = { agents: [], ...options, client, repeats: new Repeats(), names: new Names(client) }
   const homes = new Homes(front, options.homes)
   const line = connection({ transport: slack.transport, apiUrl: slack.apiUrl, lines: options.lines ?? 2, log })
   const app = new App({

@@ -5,24 +5,21 @@
  */
 import type { Person } from "../core/fact.ts"
 import { isRecord } from "../core/json.ts"
-import { mayStart } from "../core/policy.ts"
-import { begin } from "../core/turn.ts"
 import { runIdOf } from "../store/keys.ts"
 import { commandOf, type Command } from "./blocks/command.ts"
 import type { Message } from "./blocks/limits.ts"
 import { help, NO_GRANT, NO_RUN, WHICH_GRANT } from "./blocks/lists.ts"
 import { why } from "./blocks/why.ts"
-import { note, words, type Said } from "./blocks/words.ts"
+import { note, words } from "./blocks/words.ts"
 import { cancelRun } from "./cancel.ts"
 import { findGrant, findRun } from "./find-run.ts"
-import { refusedAsFull } from "./full.ts"
-import { rightOf, tell, type Front, type Way } from "./front.ts"
+import { tell, type Front, type Way } from "./front.ts"
 import { revokeGrant } from "./grants.ts"
 import { pauseOrResume } from "./pause.ts"
-import { failed, inTime, ofCommand, unapplied, type Ack } from "./replies.ts"
+import { failed, inTime, ofCommand, type Ack } from "./replies.ts"
 import { choicesFor, grantChoices, grantsListFor, listFor, runFor } from "./show-run.ts"
+import { agentsFor, startRun } from "./start.ts"
 import { whyOf } from "./why.ts"
-import { wordData } from "./word.ts"
 
 /** Who typed what, and where. */
 interface Typed {
@@ -78,6 +75,8 @@ async function answerTo(front: Front, command: Command, typed: Typed): Promise<M
       return [await grantsListFor(front, typed.person)]
     case "start":
       return start(front, command.prompt, typed)
+    case "agents":
+      return [await agentsFor(front, typed)]
     case "pause":
     case "resume":
       return [note(words(await pauseOrResume(front, command.kind, typed.person)))]
@@ -115,66 +114,10 @@ async function revoked(front: Front, id: string, { person, trigger }: Typed): Pr
   return note(words(ofCommand(said)))
 }
 
-/** ms that a person waits for their run to be stored. */
-const PATIENCE = 15_000
-
-async function start(front: Front, prompt: string, typed: Typed): Promise<Message[]> {
-  const { store, people, lists, log } = front
-  const { person, channel, trigger } = typed
-  const say = (said: Said): Message[] => [note(words(ofCommand(said)))]
-  const { who, right } = await rightOf(people, person, lists.starters, (who) => mayStart(lists, who, channel))
-  if (!right.ok) {
-    log.info(
-      { what: "refused", via: "command", by: who.person, channel, outcome: `start: ${right.why}` },
-      "a run was not started",
-    )
-    return say({ about: "start", why: right.why })
-  }
-  const paused = await store.pause.read()
-  if (paused) return say({ about: "start in a pause", ...paused })
+async function start(front: Front, text: string, { person, channel, trigger, way }: Typed): Promise<Message[]> {
   // From the team that the command names, which a redelivery names again, whatever the directory says by then.
-  const id = runIdOf(person.team, trigger, store.shards)
-  const full = await refusedAsFull(front, { id, requester: who.person, channel })
-  if (full) return full
-  const said = await stored(front, prompt, typed, { id, requester: who.person })
-  return said ? say(said) : []
-}
-
-/** Undefined: this very command had started its run before. */
-async function stored(
-  { store, keepEnded, opening }: Front,
-  prompt: string,
-  { trigger, channel, way }: Typed,
-  { id, requester }: { id: string; requester: Person },
-): Promise<Said | undefined> {
-  const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")
-  const applied = await store.apply(
-    id,
-    (run, now) => {
-      if (run) return { outcome: "before" as const }
-      const step = begin(
-        {
-          id,
-          cause: trigger,
-          requester,
-          channel,
-          prompt: whole,
-          keep: keepEnded,
-          rooted: false,
-          counts: true,
-          via: "command",
-          transcript: opening(whole),
-          slots: [{ name: "link", data: wordData({ ...way, text: "" }) }],
-        },
-        now,
-      )
-      return { step, outcome: "started" as const }
-    },
-    // Whether it exists is seen by the commit itself.
-    { notAfterMs: PATIENCE, confirm: true, known: "none" },
-  )
-  if (applied.kind !== "applied") return unapplied(applied)
-  return applied.outcome === "started" ? { about: "started" } : undefined
+  const id = runIdOf(person.team, trigger, front.store.shards)
+  return startRun(front, { id, cause: trigger, person, channel, way, via: "command" }, text)
 }
 
 /** Reads a slash command: flat, and all texts. */

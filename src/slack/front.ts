@@ -10,6 +10,7 @@ import type { Person } from "../core/fact.ts"
 import type { Store } from "../store/store.ts"
 import type { Message } from "./blocks/limits.ts"
 import type { Home, Log } from "./client.ts"
+import type { NamedAgent } from "./agents.ts"
 import type { People } from "./people.ts"
 import type { Repeats } from "./repeats.ts"
 import type { Names } from "./show/names.ts"
@@ -53,6 +54,8 @@ export interface Front {
   log: Log
   home: Home
   lists: Lists
+  /** Those that the configuration names. */
+  agents: readonly NamedAgent[]
   repeats: Repeats
   names: Pick<Names, "of">
   /** With its slash. */

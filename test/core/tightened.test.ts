@@ -71,6 +71,12 @@ describe("an agent's own rules beside the file's", () => {
     expect(decided({ asking: { approvers: ["U0ADA"] } }, "get_status").do).toBe("allow")
   })
 
+  test("an allow of the agent's exempts nothing from the agent's own people", () => {
+    const own: Partial<Tightening> = { rules: [{ tool: "*", do: "allow" }], asking: { approvers: ["U0ADA"] } }
+    expect(decided(own, "restart")).toMatchObject({ do: "ask", rule: { approvers: ["U0ADA"], also: [["S0SRE"]] } })
+    expect(decided(own, "get_status").do).toBe("allow")
+  })
+
   test("a grant of the file stays where the agent takes nothing from it, for the shorter time", () => {
     expect(decided({ asking: { expiresIn: 1000 } }, "deploy")).toMatchObject({ rule: { grant: { for: 60_000 } } })
     expect(decided({ asking: { grant: { for: 1000 } } }, "deploy")).toMatchObject({ rule: { grant: { for: 1000 } } })

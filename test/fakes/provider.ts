@@ -42,6 +42,8 @@ export interface WireRequest {
   headers: IncomingMessage["headers"]
   body: Json
   raw: string
+  /** Whoever asked hung up before there was an answer. */
+  dropped: boolean
 }
 
 export interface Provider {
@@ -72,7 +74,8 @@ export async function startProvider({ style, turns = [], handler }: ProviderOpti
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     let raw = ""
     for await (const chunk of request.setEncoding("utf8")) raw += chunk
-    const received = { path: request.url ?? "", headers: request.headers, body: JSON.parse(raw), raw }
+    const received = { path: request.url ?? "", headers: request.headers, body: JSON.parse(raw), raw, dropped: false }
+    response.on("close", () => (received.dropped = !response.writableEnded))
     const index = requests.push(received) - 1
     for (const wake of waiting) wake()
     const fault = style === "openai" ? openaiFault(received.body) : anthropicFault(received.body)

@@ -12,7 +12,7 @@ import { buttons, refusals } from "./buttons.ts"
 import { changes, doubtful, reasonOf, risk, signingIn } from "./glance.ts"
 import { deciders, facts, granted, standing } from "./standing.ts"
 import { headline, outcome } from "./outcome.ts"
-import { bold, code, exactly, header, quote, rich, section, short, until, words, type Rich } from "./rich.ts"
+import { agentIn, bold, code, exactly, header, quote, rich, section, short, until, words, type Rich } from "./rich.ts"
 import { clip, count, escape, oneLine, toolName, visible, visibleJson } from "./text.ts"
 import { shownArgs } from "../../core/mask.ts"
 
@@ -153,7 +153,7 @@ function sentence(view: CardView): string {
   const what = ask.settled || ask.from === "doubt" ? "" : saying(view)
   const who = clip(oneLine(run.requester.name ?? run.requester.user), 80)
   const until = ask.settled ? "" : ` Please decide by ${utc(ask.expiresAt)}.`
-  return escape(`${title}${what}. Asked for by ${who}.${counted(ask)}${until}`)
+  return escape(`${title}${what}. Asked for by ${who}${agentIn(run)}.${counted(ask)}${until}`)
 }
 
 /** How far several have agreed, for the sentence. */

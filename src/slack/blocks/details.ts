@@ -11,7 +11,7 @@ import type { CardView } from "./card.ts"
 import { windowOf } from "./forms.ts"
 import { material, type Part } from "./material.ts"
 import { headline, outcome } from "./outcome.ts"
-import { bold, code, header, instant, nameById, nameOf, rich, section, words, type Rich } from "./rich.ts"
+import { agentIn, bold, code, header, instant, nameById, nameOf, rich, section, words, type Rich } from "./rich.ts"
 import { ruleLines } from "./rule.ts"
 import { chunks, clip, count, cost, oneLine, visible } from "./text.ts"
 import { refusalOf } from "./why.ts"
@@ -52,7 +52,7 @@ function state({ run, ask }: DetailsView): Rich {
     what,
     "\n",
     bold("Asked for by "),
-    `${nameOf(run.requester)}: “${clip(oneLine(mask(run.title).text), 400)}”`,
+    `${nameOf(run.requester)}${agentIn(run)}: “${clip(oneLine(mask(run.title).text), 400)}”`,
     "\n",
     bold("Asked "),
     instant(ask.at),

@@ -14,6 +14,7 @@ import { material, type Part } from "./material.ts"
 import { headline, verdict } from "./outcome.ts"
 import {
   actions,
+  agentIn,
   bold,
   button,
   code,
@@ -154,7 +155,7 @@ function waitingBlocks({ card, link }: WaitingItem, index: number, paused: boole
   const hint = blocker === undefined ? [] : [section(words(`${blocker} `, { italic: true }))]
   return [
     rich(
-      section(bold(headline(ask, request)), `\nfor ${nameOf(run.requester)}: ${titleOf(run)}`),
+      section(bold(headline(ask, request)), `\nfor ${nameOf(run.requester)}${agentIn(run)}: ${titleOf(run)}`),
       ...parts.flatMap((part) => (isShown(part) ? shownPart(part) : [])),
       ...warned(parts),
       ...hint,

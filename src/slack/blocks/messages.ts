@@ -30,28 +30,30 @@ import { beginning, clip, cost, count, escape, legible, oneLine, safe } from "./
 /** The run's message, under which its thread stands. `prompt` is what was asked for, whole; `paused`: nothing may start now. */
 export function root(run: Run, { prompt, paused = false }: { prompt: string; paused?: boolean }): Message {
   const asked = clip(safe(prompt).trim(), 5000)
+  // Without an @, which in a text may ping.
+  const agent = run.agent === undefined ? "the agent" : `the agent ${clip(oneLine(run.agent), 40)}`
   const buttons: KnownBlock[] = over(run)
     ? []
     : [
         actions("run", [
           button({
             id: PRESS.cancel,
-            text: "Cancel",
-            label: `Cancel the run: ${oneLine(safe(run.title))}`,
+            text: "Stop",
+            label: `Stop the run: ${oneLine(safe(run.title))}`,
             value: run.id,
             confirm: {
-              title: "Cancel this run?",
+              title: "Stop this run?",
               text: "Nothing new of it will start, and whatever waits for a decision is answered no. What is running is stopped.",
-              yes: "Cancel the run",
+              yes: "Stop it",
               no: "Let it go on",
             },
           }),
         ]),
       ]
   const whole: Message = {
-    text: escape(`${nameOf(run.requester)} asked the agent: ${clip(oneLine(safe(run.title)), 200)}`),
+    text: escape(`${nameOf(run.requester)} asked ${agent}: ${clip(oneLine(safe(run.title)), 200)}`),
     blocks: [
-      rich(section(bold(nameOf(run.requester)), " asked the agent:"), quote(asked)),
+      rich(section(bold(nameOf(run.requester)), ` asked ${agent}:`), quote(asked)),
       rich(
         section(
           bold(state(run).head),

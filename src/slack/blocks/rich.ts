@@ -17,7 +17,7 @@ import type {
 } from "@slack/types"
 import { utc } from "../../core/ask.ts"
 import type { Person } from "../../core/fact.ts"
-import type { Ask } from "../../core/run.ts"
+import type { Ask, Run } from "../../core/run.ts"
 import { chunks, clip, oneLine, visible } from "./text.ts"
 
 export type Rich = RichTextSection | RichTextQuote | RichTextPreformatted | RichTextList
@@ -84,6 +84,10 @@ export const nameOf = (person: Pick<Person, "user" | "name">): string => {
   const name = clip(oneLine(person.name ?? ""), 80)
   return name === "" ? person.user : `${name} (${person.user})`
 }
+
+/** The agent that a run is of, where the configuration names several. Without an @, which in a text may ping. */
+export const agentIn = ({ agent }: Pick<Run, "agent">): string =>
+  agent === undefined ? "" : ` (agent ${clip(oneLine(agent), 40)})`
 
 /** What an id stands for, where no name is known. */
 const SORTS: Record<string, string> = { S: "user group ", C: "members of channel ", G: "members of channel " }

@@ -8,7 +8,20 @@ import { mask } from "../../core/mask.ts"
 import { editorsVote, spokeIn } from "../../core/policy.ts"
 import { ruleOf, wishOf, type Ask, type Run, type Vote } from "../../core/run.ts"
 import type { CardView } from "./card.ts"
-import { bold, code, instant, mention, nameById, nameOf, section, short, until, words, type Rich } from "./rich.ts"
+import {
+  agentIn,
+  bold,
+  code,
+  instant,
+  mention,
+  nameById,
+  nameOf,
+  section,
+  short,
+  until,
+  words,
+  type Rich,
+} from "./rich.ts"
 import { alikeWords, grantLabel, grantWords } from "./rule.ts"
 import { clip, oneLine } from "./text.ts"
 
@@ -18,7 +31,7 @@ export function facts(view: CardView): Rich {
   const lines = [
     [
       bold("Asked for by "),
-      words(`${nameOf(run.requester)}: “${clip(oneLine(mask(run.title).text), 400)}”${others(run)}`),
+      words(`${nameOf(run.requester)}${agentIn(run)}: “${clip(oneLine(mask(run.title).text), 400)}”${others(run)}`),
     ],
     ...(ask.settled
       ? []

@@ -23,6 +23,8 @@ export type Said =
   | { about: "start" | "reveal" | "sign in"; why: Denial }
   /** Of everything: by somebody who may or may not, and when it is so already, since when. */
   | { about: "pause" | "resume"; outcome: PauseOutcome }
+  /** An agent was named that the person can't use there, or that there is not. */
+  | { about: "no agent"; name: string }
   /** Nothing new starts: who said so, and when. */
   | { about: "start in a pause"; by: string; at: number }
   /** As many runs as may be at once are not over, of whoever asked or in the channel; `command` has its slash. */
@@ -88,6 +90,8 @@ const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
     const out = `“${command} list” shows yours, and “${command} cancel <id>” ends what is not needed any more`
     return `Not started: ${whose} ${count(runs, "run")} that ${runs === 1 ? "is" : "are"} not over, those that wait for somebody included, and no more may be at once. ${out}.`
   },
+  "no agent": ({ name }) =>
+    `Not started: there is no agent “${clip(oneLine(name), 40)}” that you can use here. What begins with an @ names one.`,
   start: ({ why }) => `Not started. ${denied(why, "start runs")}`,
   reveal: ({ why }) => `Not shown. ${denied(why, "see the masked values")}`,
   "sign in": ({ why }) =>

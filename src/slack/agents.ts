@@ -1,0 +1,53 @@
+/**
+ * The agents that somebody may use, and the one that a text names. Knows what the configuration says of each, and starts nothing.
+ */
+import { mayStart, type Doors, type Principal, type Right, type Who } from "../core/policy.ts"
+import type { Lists } from "./front.ts"
+
+/** An agent as people choose it. */
+export interface NamedAgent {
+  name: string
+  /** What it is for, a sentence. */
+  description: string
+  /** What people might ask it for. */
+  prompts: readonly string[]
+  /** Who may use it, and where, of those whom the file lets start runs; all of them, unless said. */
+  starters?: readonly Principal[] | undefined
+  channels?: readonly string[] | undefined
+}
+
+/** Everybody who must be looked up to know who may use which agent. */
+export const principalsFor = (lists: Lists, agents: readonly NamedAgent[]): string[] => [
+  ...new Set([...lists.starters, ...agents.flatMap(({ starters }) => starters ?? [])]),
+]
+
+/** Where and by whom it may be used: never more than the file lets anybody start anything. */
+const doorsOf = ({ starters, channels }: Doors, agent: NamedAgent): Doors => ({
+  starters: agent.starters ?? starters,
+  channels: (agent.channels ?? channels).filter((one) => channels.includes(one)),
+})
+
+/** Whether the person, who may start runs there, may use the agent for it. */
+export const mayUse = (file: Doors, agent: NamedAgent, who: Who, channel: string): Right =>
+  mayStart(doorsOf(file, agent), who, channel)
+
+/** Those that the person may use there, or, without a channel, somewhere. */
+export const usableBy = (file: Doors, agents: readonly NamedAgent[], who: Who, channel?: string): NamedAgent[] =>
+  agents.filter((agent) => {
+    const [somewhere = ""] = doorsOf(file, agent).channels
+    return mayUse(file, agent, who, channel ?? somewhere).ok
+  })
+
+export interface Wish {
+  /** The agent's name, where one is named. */
+  agent?: string
+  prompt: string
+}
+
+/** What a text asks for: `@ops restart web` names an agent, where there are any; else it is all prompt. */
+export function wishOf(text: string, agents: readonly NamedAgent[]): Wish {
+  const [, name, prompt = ""] = /^@([\w-]{1,80})(?:\s+([\s\S]*))?$/u.exec(text.trim()) ?? []
+  return name === undefined || agents.length === 0
+    ? { prompt: text.trim() }
+    : { agent: name.toLowerCase(), prompt: prompt.trim() }
+}
