@@ -85,6 +85,7 @@ async function agentOf(
     maxTurns: model.maxTurns,
     maxTokens: model.maxTokens,
     maxAsksPerTurn: config.maxAsksPerTurn,
+    answers: true,
     retries: MODEL_RETRIES,
     timeoutMs: TURN_TIMEOUT,
     guard: policyGuard(policy, stillMay),

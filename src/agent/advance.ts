@@ -12,6 +12,7 @@ import { stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import { perform } from "./call.ts"
 import { Deadline } from "./deadline.ts"
+import { lookForAnswers } from "./hold.ts"
 import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
@@ -63,6 +64,7 @@ export async function advance(held: Held, agent: Agent, signals: Signals = {}): 
   try {
     for (;;) {
       const run = held.run()
+      lookForAnswers(held)
       if (run.cancelled) abort(new Error("the run was cancelled"))
       if (held.holds && !isClosed(signals)) tasksOf(run, held.now()).filter(mayBegin(signals)).forEach(begin)
       if (underway.size === 0) return

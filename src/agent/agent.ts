@@ -80,6 +80,8 @@ export interface Agent {
   /** Tokens (prompt and completion, all turns) after which the run ends incomplete. */
   maxTokens: number
   maxAsksPerTurn: number
+  /** Whether somebody answers what a call asks while it goes on. */
+  answers?: boolean
   /** How often the model is asked again after a passing fault. */
   retries: number
   /** The first back-off before that, ms; it doubles. */

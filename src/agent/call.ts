@@ -15,6 +15,7 @@ import type { Result } from "../core/turn.ts"
 import { failure, renamed, stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import type { Deadline } from "./deadline.ts"
+import { holding } from "./hold.ts"
 import { resultMessage } from "./plan.ts"
 import type { Tool } from "./tool.ts"
 import { checkArgs, runTool } from "./tool.ts"
@@ -87,6 +88,7 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
     run: held.run().id,
     requester: wishOf(held.run()).asker,
     progress: telling.progress,
+    ...(agent.answers ? { hold: holding(held, agent, how, limit) } : {}),
     ...answered,
   }
   const result = (await unlessDeaf(held, runTool(tool, args, ctx), limit).finally(telling.end)) ?? DEAF

@@ -54,7 +54,7 @@ export function inputOf(given: unknown = NO_ARGS): InputRead {
 const wrong = (fault: string) => ({ ok: false as const, fault })
 
 const isZod = (given: unknown): given is z.core.$ZodType =>
-  typeof given === "object" && given !== null && "_zod" in given && isDefined(given._zod)
+  typeof given === "object" && given !== null && "_zod" in given && isDefined(given["_zod"])
 
 const isDefined = (inner: unknown): boolean => typeof inner === "object" && inner !== null && "def" in inner
 

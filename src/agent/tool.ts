@@ -34,6 +34,12 @@ export interface ToolContext {
    * there is time for it, masked, and nothing of it is kept.
    */
   progress?: (text: string) => void
+  /**
+   * Asks a person while the call goes on, as MCP's elicitation does, and resolves with the Answer; a no without a reason of its
+   * own when nobody waits any more. Absent where nobody answers. The call must be there when the answer comes: what may take
+   * long, or must outlive this process, is better asked by returning `pending(…)`.
+   */
+  hold?: (request: Request, stop?: AbortSignal) => Promise<Answer>
 }
 
 type Args = Record<string, unknown>

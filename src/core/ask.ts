@@ -48,10 +48,11 @@ export function settled(run: Run, ask: Ask, how: Settled): Run {
   const said = how.by && how.reason !== "cancelled" ? saidLately(run, how.by, ask, how.at) : run
   const next = withAsk(said, { ...ask, settled: how })
   const counted =
-    how.ok || ask.from === "doubt" || how.reason !== "declined"
+    how.ok || ask.from === "doubt" || ask.held !== undefined || how.reason !== "declined"
       ? next
       : { ...next, refusals: { ...next.refusals, [refusalKey(ask)]: (next.refusals[refusalKey(ask)] ?? 0) + 1 } }
-  return call ? withCall(counted, callAfter(call, ask, how)) : counted
+  // A call that holds its ask open is running, and goes on with whatever is answered.
+  return call && ask.held === undefined ? withCall(counted, callAfter(call, ask, how)) : counted
 }
 
 /** Under which name refusals of one and the same call are counted. */
@@ -218,6 +219,12 @@ export function shown(run: Run, askId: string, now: number): Step | undefined {
 const editorsOf = (run: Run, call: Call): Ask["editors"] =>
   run.asks.findLast((ask) => ask.call === call.id && ask.editors)?.editors
 
+function callAsked(call: Call, { id, from, held }: Ask): Call {
+  if (held !== undefined) return call
+  if (from === "doubt") return { ...call, ask: id }
+  return { ...call, state: "asked", ask: id, attempt: undefined, grant: undefined }
+}
+
 /**
  * Raises an ask about a call: an ask and its Request, with the card it is owed. Its deadline is the rule's or the
  * Request's own, whichever is sooner.
@@ -225,7 +232,7 @@ const editorsOf = (run: Run, call: Call): Ask["editors"] =>
 export function raise(
   run: Run,
   call: Call,
-  how: { request: Request; from: Ask["from"]; rule: Rule },
+  how: { request: Request; from: Ask["from"]; rule: Rule; held?: string },
   now: number,
 ): Step {
   const own = how.request.expiresAt === undefined ? undefined : instantOf(how.request.expiresAt)
@@ -234,6 +241,7 @@ export function raise(
     call: call.id,
     tool: call.tool,
     from: how.from,
+    held: how.held,
     kind: how.request.kind,
     version: 1,
     digest: call.digest,
@@ -243,10 +251,7 @@ export function raise(
     expiresAt: Math.min(now + how.rule.expiresIn, own ?? Number.MAX_SAFE_INTEGER),
     rule: how.rule,
   })
-  const next: Call =
-    how.from === "doubt"
-      ? { ...call, ask: ask.id }
-      : { ...call, state: "asked", ask: ask.id, attempt: undefined, grant: undefined }
+  const next = callAsked(call, ask)
   return step(
     { ...withCall(run, next), asks: [...run.asks, ask] },
     now,

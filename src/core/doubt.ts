@@ -3,6 +3,7 @@
  * Pure; knows neither who holds a run nor how long.
  */
 import { raise, withdrawn } from "./ask.ts"
+import { closedHeld } from "./held.ts"
 import type { Rule } from "./policy.ts"
 import { grantOf, isUnderway, merge, step, withCall } from "./run.ts"
 import type { Call, Run, Step } from "./run.ts"
@@ -24,8 +25,14 @@ export function doubted(
   return all
 }
 
-/** Nothing is run again in a cancelled run, so there is nothing to decide there: the outcome is unknown, and is called so. */
 function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
+  const closed = closedHeld(run, call, "whoever waited for the answer is gone", now)
+  const rest = unknown(closed?.run ?? run, call, how, now)
+  return merge(closed, rest) ?? rest
+}
+
+/** Nothing is run again in a cancelled run, so there is nothing to decide there: the outcome is unknown, and is called so. */
+function unknown(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {
   if (call.effects !== "once" && !run.cancelled) {
     return step(withCall(run, { ...call, attempt: undefined, state: "ready" }), now, [])
   }

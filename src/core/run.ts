@@ -92,6 +92,8 @@ export interface Ask {
   tool: string
   /** guard: the policy asked · tool: the tool suspended · doubt: the outcome of an attempt is unknown. */
   from: "guard" | "tool" | "doubt"
+  /** The attempt that goes on running while it waits for the Answer, and is handed it; absent: the call waits. */
+  held?: string | undefined
   kind: string
   version: number
   /** Digest of the args that are shown. */

@@ -27,6 +27,7 @@ export const wholeAsk = (ask: Ask): Ask => ({
   call: ask.call,
   tool: ask.tool,
   from: ask.from,
+  held: ask.held,
   kind: ask.kind,
   version: ask.version,
   digest: ask.digest,

@@ -94,7 +94,7 @@ function storedCall(call: Call): StoredCall {
 }
 
 function storedAsk(ask: Ask, { tool, digest }: Pick<Ask, "tool" | "digest">): StoredAsk {
-  const { votes, edit, editors, reminded, escalated, shownAt, settled, ran, notRun } = ask
+  const { held, votes, edit, editors, reminded, escalated, shownAt, settled, ran, notRun } = ask
   const usual = {
     tool: ask.tool === tool ? undefined : ask.tool,
     digest: ask.digest === digest ? undefined : shortened(ask.digest),
@@ -102,6 +102,7 @@ function storedAsk(ask: Ask, { tool, digest }: Pick<Ask, "tool" | "digest">): St
     kind: ask.kind === "approval" ? undefined : ask.kind,
     version: ask.version === 1 ? undefined : ask.version,
     expiresAt: ask.expiresAt === ask.at + ask.rule.expiresIn ? undefined : ask.expiresAt,
+    held,
     votes,
     edit,
     editors,

@@ -6,6 +6,7 @@ import { about, raise, refusalKey } from "./ask.ts"
 import { isMarked, isOf, isRunning, isUnbegun } from "./attempt.ts"
 import { answerField, endSlot, goneOn, handedOver } from "./converse.ts"
 import type { Entry, Person, Via } from "./fact.ts"
+import { closedHeld } from "./held.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
 import { argsField, callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
@@ -254,7 +255,7 @@ export function finished(
 ): Step | undefined {
   const call = callOf(run, callId)
   if (!call || !(isRunning(call, attemptId) || isUnbegun(call, began))) return undefined
-  const closed = closeAsk(run, call, attemptId, now)
+  const closed = closeAsks(run, call, attemptId, now)
   const ran = ranOf(closed?.run ?? run, call, result.isError ? "error" : "ok")
   return merge(closed, written(ran, call, result, now, attemptId))
 }
@@ -274,6 +275,12 @@ export function decided(run: Run, callId: string, result: Result, now: number): 
   const call = callOf(run, callId)
   if (!call || (call.state !== "decided" && call.state !== "ready")) return undefined
   return written(unrunOf(run, call, result.outcome), call, result, now)
+}
+
+/** The attempt is over, and nobody waits for what it asked meanwhile. */
+function closeAsks(run: Run, call: Call, attemptId: string, now: number): Step | undefined {
+  const unheld = closedHeld(run, call, "the tool did not wait for the answer", now)
+  return merge(unheld, closeAsk(unheld?.run ?? run, call, attemptId, now))
 }
 
 /** The attempt delivered its outcome after all: nobody needs to decide about it, or about its start once more. */
@@ -314,7 +321,7 @@ export function suspended(
   const call = callOf(run, callId)
   if (!call || call.answered !== undefined || run.cancelled) return undefined
   if (!isOf(call, attemptId) && !isUnbegun(call, began)) return undefined
-  const closed = closeAsk(run, call, attemptId, now)
+  const closed = closeAsks(run, call, attemptId, now)
   return merge(closed, raise(closed?.run ?? run, call, { ...how, from: "tool" }, now))
 }
 

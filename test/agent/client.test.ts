@@ -687,3 +687,26 @@ describe.each(STYLES)("hooks and metrics, on the wire of %s", (style) => {
     })
   })
 })
+
+test("a call may ask while it goes on, where somebody answers, and is told so where nobody does", async () => {
+  const tool: ToolDefinition = {
+    name: "asks",
+    description: "d",
+    run: async (_args, { hold }) => {
+      const answer = await hold?.({ id: "q1", kind: "input", prompt: "Which env?" })
+      return answer === undefined ? "nobody answers" : `${answer.id}: ${String(answer.data?.["env"])}`
+    },
+  }
+  const turns = () => [calling(["asks"]), { text: "ok" }]
+  const waitFor = async ({ id }: Request): Promise<Answer> => ({ id, ok: true, data: { env: "prod" } })
+  const asked = await setUp("openai", { turns: turns(), tools: [tool], options: { waitFor } })
+  expect(await asked.client.run("go", { toolkit: asked.toolkit })).toMatchObject({
+    status: "done",
+    toolCalls: [{ output: "q1: prod" }],
+  })
+  const alone = await setUp("openai", { turns: turns(), tools: [tool] })
+  expect(await alone.client.run("go", { toolkit: alone.toolkit })).toMatchObject({
+    status: "done",
+    toolCalls: [{ output: "nobody answers" }],
+  })
+})

@@ -447,6 +447,7 @@ describe("a run", () => {
       call: "1.1",
       tool: "another",
       from: "doubt",
+      held: "a1",
       kind: "doubt",
       version: 2,
       digest: other,
