@@ -56,7 +56,7 @@ export function heldTool(
     description: name,
     ...(effects ? { effects } : {}),
     inputSchema: { type: "object" },
-    run: (args, ctx = {}) =>
+    run: (args, ctx) =>
       new Promise<string>((resolve) => {
         begun.push({ args, ctx, finish: resolve })
         if (obeys) ctx.signal?.addEventListener("abort", () => resolve("stopped"))
