@@ -152,7 +152,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   if (limit.aborted && !limit.isLate) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)
-  const planned = await plan(held.run(), agent, taken.calls)
+  const planned = await plan(held.run(), agent, { calls: taken.calls, offered: tools })
   const message = JSON.stringify(taken.message)
   const { text, usage } = taken
   const cut = CUT[taken.finish]

@@ -7,9 +7,11 @@ import { sha256 } from "../core/digest.ts"
 import { maskScanned } from "../core/mask.ts"
 import { argsField, askOf, wishOf } from "../core/run.ts"
 import type { Ask, Attempt, Call, Run } from "../core/run.ts"
-import { refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
+import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { isMarked, requestOf } from "../core/attempt.ts"
+import { doubtful } from "../core/doubt.ts"
+import type { Rule } from "../core/policy.ts"
 import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
 import { failure, renamed, stepped } from "./agent.ts"
@@ -18,7 +20,7 @@ import type { Deadline } from "./deadline.ts"
 import { holding } from "./hold.ts"
 import { resultMessage } from "./plan.ts"
 import type { Tool } from "./tool.ts"
-import { checkArgs, runTool } from "./tool.ts"
+import { checkArgs, isUnknown, runTool } from "./tool.ts"
 
 /** One execution: the call with what it runs on. */
 interface Execution {
@@ -65,6 +67,12 @@ function faultOf(tool: Tool, call: Call, args: string): { words: string; outcome
   if (sha256(args) !== call.digest) {
     return { words: "the stored arguments are not those that were shown", outcome: "args changed" }
   }
+  if (call.print !== undefined && call.print !== tool.foreign?.print) {
+    return {
+      words: `${call.tool} has changed since it was called; call it again as it is now`,
+      outcome: "tool changed",
+    }
+  }
   const fault = checkArgs(tool, JSON.parse(args))
   return fault === undefined ? undefined : { words: `tool has changed: ${fault}`, outcome: "tool changed" }
 }
@@ -94,10 +102,7 @@ async function execute(held: Held, agent: Agent, how: Execution, limit: Deadline
   const result = (await unlessDeaf(held, runTool(tool, args, ctx), limit).finally(telling.end)) ?? DEAF
   const ms = performance.now() - began
   const raised = suspensionOf(result)
-  if (raised === undefined) {
-    if (!isCutOff(held, how, result, limit)) await deliver(held, agent, how, result, ms)
-    return
-  }
+  if (raised === undefined) return ended(held, agent, how, { result, ms, limit })
   if (!raised.ok) return deliver(held, agent, how, failure(raised.error), ms)
   if (answered) return deliver(held, agent, how, failure(unresolvedOutput(answered.request)), ms)
   return suspend(held, agent, how, raised.request, ms)
@@ -123,6 +128,17 @@ function tellingOf(
       over = true
     },
   }
+}
+
+async function ended(
+  held: Held,
+  agent: Agent,
+  how: Execution,
+  { result, ms, limit }: { result: ToolResult; ms: number; limit: Deadline },
+): Promise<void> {
+  if (isCutOff(held, how, result, limit)) return
+  if (isUnknown(result) && isDoubtful(held, how)) return doubt(held, agent, how, result)
+  await deliver(held, agent, how, result, ms)
 }
 
 /** ms that a tool has for ending when its run was cancelled. */
@@ -154,6 +170,18 @@ function unlessDeaf(held: Held, running: Promise<ToolResult>, limit: Deadline): 
  */
 const isCutOff = (held: Held, { call }: Execution, result: ToolResult, limit: Deadline): boolean =>
   limit.aborted && result.isError && isMarked(call) && held.run().cancelled === undefined
+
+/** Whether people are to say what came of it; where nothing runs any more, that nobody knows is the result. */
+const isDoubtful = (held: Held, { call }: Execution): boolean =>
+  call.effects === "once" && held.run().cancelled === undefined
+
+/** What runs the tool went, or does not answer: the outcome is unknown, as it is when we ourselves go. */
+async function doubt(held: Held, agent: Agent, how: Execution, { output }: ToolResult): Promise<void> {
+  const { call, attempt, args } = how
+  const mint = (): Request => ({ id: mintId(), kind: "doubt", prompt: output.slice(0, 1000).toWellFormed() })
+  const ruleOf = (): Rule => agent.ruleOf({ run: held.run(), tool: call.tool, args })
+  await held.deliver((run, now) => stepped(doubtful(run, { call: call.id, attempt: attempt.id, mint, ruleOf }, now)))
+}
 
 /** Ids of Requests that are about to be asked: siblings may suspend at the same moment. */
 const reservations = new WeakMap<Held, Set<string>>()

@@ -25,31 +25,35 @@ export function resultMessage(ref: string, tool: string, result: ToolResult): st
 }
 
 /** What is known of a call before it is decided about. */
-interface Looked {
+interface Looked extends Omit<Planned, "next"> {
   id: string
-  ref: string
-  tool: string
-  effects: Planned["effects"]
-  destructive?: true
-  args: string
-  digest: string
 }
 
 type Next = Exclude<Guarded, { do: "result" }> | { do: "result"; result: ToolResult; why: string }
 
-/** Plans the calls of a turn, in order. */
-export async function plan(run: Run, agent: Agent, calls: readonly TurnCall[]): Promise<Planned[]> {
+/** Plans the calls of a turn, in order. `offered` are the tools that the model chose among: there may be others by now. */
+export async function plan(
+  run: Run,
+  agent: Agent,
+  { calls, offered }: { calls: readonly TurnCall[]; offered: readonly Tool[] },
+): Promise<Planned[]> {
   const planned: Planned[] = []
+  const byName = new Map(offered.map((tool) => [tool.name, tool]))
   for (const [index, call] of calls.entries()) {
     const id = `${run.turns + 1}.${index + 1}`
     const asks = planned.filter(({ next }) => next.do === "ask").length
-    const tool = agent.tools.get(call.tool)
+    const tool = byName.get(call.tool)
     const { args, next } = tool ? await guarded(run, agent, { id, call, tool }) : unknown(call)
-    const risk = { effects: tool?.effects ?? "once", ...(tool?.destructive ? { destructive: true as const } : {}) }
-    const looked = { id, ref: call.ref, tool: call.tool, ...risk, args, digest: sha256(args) }
+    const looked = { id, ref: call.ref, tool: call.tool, ...riskOf(tool), args, digest: sha256(args) }
     planned.push(await plannedAs(agent, looked, next.do === "ask" ? askable(run, agent, looked, next, asks) : next))
   }
   return planned
+}
+
+function riskOf(tool: Tool | undefined): Pick<Planned, "effects" | "destructive" | "hints" | "since" | "print"> {
+  const { effects = "once", destructive, foreign } = tool ?? {}
+  const hints = foreign && Object.keys(foreign.hints).length > 0 ? foreign.hints : undefined
+  return { effects, destructive, hints, since: foreign?.since, print: foreign?.print }
 }
 
 const unknown = (call: TurnCall): { args: string; next: Next } => ({

@@ -30,7 +30,10 @@ export function compileSchema(schema: JsonSchema): ValidateFunction {
   const { $schema: dialect, ...rest } = schema
   const newer = typeof dialect === "string" ? /2019-09|2020-12/.test(dialect) : NEWER.test(JSON.stringify(rest))
   if (rest["$async"] === true) throw new Error("$async schemas are not supported")
-  const validate = (newer ? draft2020 : draft7).compile(rest)
+  const draft = newer ? draft2020 : draft7
+  const validate = draft.compile(rest)
+  // It would keep every schema it ever saw; those of servers come anew with each change.
+  draft.removeSchema(rest)
   compiled.set(schema, validate)
   return validate
 }

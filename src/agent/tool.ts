@@ -5,11 +5,13 @@
 import { canonical } from "../core/digest.ts"
 import type { Person } from "../core/fact.ts"
 import { isRecord, jsonCopy } from "../core/json.ts"
-import type { Effects } from "../core/run.ts"
+import type { Effects, Hints, Since } from "../core/run.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
 import { suspensionOf } from "../core/suspension.ts"
 import { inputOf, type ArgsOf, type InputRead, type ToolInput } from "./input.ts"
 import { schemaFault, type JsonSchema } from "./schema.ts"
+
+export type { JsonSchema } from "./schema.ts"
 
 /** What a tool is told about the call it executes. */
 export interface ToolContext {
@@ -44,6 +46,19 @@ export interface ToolContext {
 
 type Args = Record<string, unknown>
 
+/** What a tool has that comes from a server and may change there while the bot runs. */
+export interface Foreign {
+  /** As the configuration calls it. */
+  server: string
+  /** As the server calls it. */
+  tool: string
+  /** Sixteen digits of the sha-256 of what the server says of it: name, description, schema and annotations. */
+  print: string
+  hints: Hints
+  /** Absent: it is what it was when the bot started. */
+  since?: Since
+}
+
 /** A tool as its author writes it; a plain object of this shape is a tool as well. */
 export interface ToolDefinition<Input extends ToolInput = ToolInput> {
   /** 1 to 64 of a-z, A-Z, 0-9, _ and -, as the providers want it. */
@@ -64,6 +79,7 @@ export interface ToolDefinition<Input extends ToolInput = ToolInput> {
   secrets?: "keep"
   /** Where it comes from, for metrics. */
   source?: string
+  foreign?: Foreign
   /** One sentence for the person who is asked: what these args would do. */
   summary?(args: ArgsOf<Input>): string
   /** A string is the output; a ToolResult passes through; nothing is the empty output; anything else becomes JSON. A throw is an error result. */
@@ -81,6 +97,7 @@ export interface Tool {
   readonly source: string
   /** What args that fit the schema break beyond it, in words. */
   readonly check?: (args: Args) => string | undefined
+  readonly foreign?: Foreign
   readonly summary?: (args: Args) => string
   /** Never rejects: what the tool throws is an error result. */
   readonly execute: (args: Args, ctx?: ToolContext) => Promise<ToolResult>
@@ -106,7 +123,7 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
     ...(schema.check === undefined ? {} : { check: schema.check }),
     ...(definition.destructive === true ? { destructive: true } : {}),
     ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
-    ...(definition.secrets === undefined ? {} : { secrets: definition.secrets }),
+    ...askedFor({ secrets: definition.secrets, foreign: definition.foreign }),
     ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
     execute: async (args, ctx) => {
       try {
@@ -119,6 +136,10 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
   made.add(tool)
   return Object.freeze(tool)
 }
+
+/** What of it there is. */
+const askedFor = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as ReturnType<typeof askedFor<T>>
 
 /**
  * Anything that calls itself a tool: one from `defineTool`, a plain object with `run`, or one with `execute`.
@@ -153,7 +174,24 @@ export async function runTool(tool: Tool, args: string, ctx: ToolContext = {}): 
   return tool.execute(JSON.parse(args) as Args, ctx)
 }
 
+/** An error result of a call that may have taken effect: `words` say why nobody knows, without a full stop. */
+export const outcomeUnknown = (words: string): ToolResult => ({
+  output: `outcome unknown: ${words}. Whether it took effect is not known.`,
+  isError: true,
+  metadata: { outcome: "unknown" },
+})
+
+/** Whether it is such a result. */
+export const isUnknown = ({ isError, metadata }: ToolResult): boolean => isError && metadata?.["outcome"] === "unknown"
+
+/** Where tools come from that change while the bot runs. The list is another one whenever something in it is. */
+export interface ToolSource {
+  tools(): readonly Tool[]
+}
+
 export interface ToolkitOptions {
+  /** Behind the others: of two tools of one name the first counts. */
+  sources?: readonly ToolSource[]
   extraTools?: readonly (Tool | ToolDefinition)[]
   /** There are none; `true` is refused. */
   builtins?: boolean
@@ -184,16 +222,31 @@ export async function createToolkit(options: ToolkitOptions = {}): Promise<Toolk
     }
   }
   register(...(options.extraTools ?? []))
+  const all = merged(byName, options.sources ?? [])
   return {
-    tools: () => [...byName.values()],
-    get: (name) => byName.get(name),
+    tools: () => [...all().values()],
+    get: (name) => byName.get(name) ?? all().get(name),
     register,
     execute: async (name, args, ctx) => {
-      const tool = byName.get(name)
+      const tool = all().get(name)
       return tool === undefined ? failure(`Unknown tool: ${name}`) : executeChecked(tool, args, ctx)
     },
     close: async () => byName.clear(),
     ...(options.waitFor === undefined ? {} : { waitFor: options.waitFor }),
+  }
+}
+
+/** All tools by name, put together anew only when some list has changed. */
+function merged(own: ReadonlyMap<string, Tool>, sources: readonly ToolSource[]): () => ReadonlyMap<string, Tool> {
+  if (sources.length === 0) return () => own
+  let made: { lists: (readonly Tool[])[]; size: number; all: Map<string, Tool> } | undefined
+  return () => {
+    const lists = sources.map((source) => source.tools())
+    if (made?.size === own.size && made.lists.every((list, index) => list === lists[index])) return made.all
+    const all = new Map(own)
+    for (const tool of lists.flat()) if (!all.has(tool.name)) all.set(tool.name, tool)
+    made = { lists, size: own.size, all }
+    return all
   }
 }
 

@@ -225,6 +225,10 @@ function callAsked(call: Call, { id, from, held }: Ask): Call {
   return { ...call, state: "asked", ask: id, attempt: undefined, grant: undefined }
 }
 
+/** That a tool is not what it was when the bot started belongs into the audit: it may be why somebody is asked at all. */
+const reasonOf = ({ from }: Ask, { since }: Call): string =>
+  from === "guard" && since !== undefined ? `${from}; the tool ${since} after the start` : from
+
 /**
  * Raises an ask about a call: an ask and its Request, with the card it is owed. Its deadline is the rule's or the
  * Request's own, whichever is sooner.
@@ -255,7 +259,7 @@ export function raise(
   return step(
     { ...withCall(run, next), asks: [...run.asks, ask] },
     now,
-    [about(ask, { what: "asked", via: "bot", outcome: ask.from })],
+    [about(ask, { what: "asked", via: "bot", outcome: reasonOf(ask, call) })],
     {
       texts: [{ field: `req:${ask.id}`, text: JSON.stringify(how.request) }],
       slots: [{ name: `card:${ask.id}`, data: "{}" }],

@@ -4,8 +4,9 @@
  */
 import { raise, withdrawn } from "./ask.ts"
 import { closedHeld } from "./held.ts"
+import { isRunning } from "./attempt.ts"
 import type { Rule } from "./policy.ts"
-import { grantOf, isUnderway, merge, step, withCall } from "./run.ts"
+import { callOf, grantOf, isUnderway, merge, step, withCall } from "./run.ts"
 import type { Call, Run, Step } from "./run.ts"
 import type { Request } from "./suspension.ts"
 
@@ -23,6 +24,17 @@ export function doubted(
     if (call.attempt && isUnderway(call, run)) all = merge(all, lost(all?.run ?? run, call, how, now))
   }
   return all
+}
+
+/** Whoever ran an attempt is here, and does not know what came of it either. Undefined when that is known by now. */
+export function doubtful(
+  run: Run,
+  how: { call: string; attempt: string; ruleOf: () => Rule; mint: () => Request },
+  now: number,
+): Step | undefined {
+  const call = callOf(run, how.call)
+  if (!call || !isRunning(call, how.attempt) || !isUnderway(call, run)) return undefined
+  return lost(run, call, how, now)
 }
 
 function lost(run: Run, call: Call, how: Parameters<typeof doubted>[1], now: number): Step {

@@ -15,6 +15,17 @@ export const FORMAT = 2
 /** none: nothing changes, may run any number of times · repeatable: may be run again after a crash · once: never again unasked. */
 export type Effects = "none" | "repeatable" | "once"
 
+/** What a server says of its tool, as MCP has it; nobody has checked it. */
+export interface Hints {
+  readOnly?: boolean
+  destructive?: boolean
+  idempotent?: boolean
+  openWorld?: boolean
+}
+
+/** What became of a tool since the bot started: a rule that allows by a glob is not about it. */
+export type Since = "appeared" | "changed"
+
 /** One try at executing a call. Whoever holds its id may deliver its result. */
 export interface Attempt {
   id: string
@@ -45,6 +56,12 @@ export interface Call {
   effects: Effects
   /** What it does may not be undone, as the tool's author says. */
   destructive?: true | undefined
+  /** What the server that its tool comes from says of that; absent where its author and its configuration are one. */
+  hints?: Hints | undefined
+  /** What became of its tool before it was asked for. */
+  since?: Since | undefined
+  /** What it was planned for unasked, as `Foreign.print` says; absent where it doesn't matter. */
+  print?: string | undefined
   /** sha-256 (hex) of the canonical args text stored as `argsField` says. */
   digest: string
   /** How often people changed the args; absent: never. */

@@ -85,9 +85,10 @@ const storedPerson = ({ team, user, name, enterprise }: Person): StoredPerson | 
 }
 
 function storedCall(call: Call): StoredCall {
-  const { destructive, edit, yes, grant, answered, attempt, outcome } = call
+  const { destructive, hints, since, print, edit, yes, grant, answered, attempt, outcome } = call
   const effects = call.effects === "once" ? undefined : call.effects
-  const more = { effects, destructive, edit, yes, grant, answered, attempt, outcome } as Partial<Call>
+  const foreign = { hints, since, print }
+  const more = { effects, destructive, ...foreign, edit, yes, grant, answered, attempt, outcome } as Partial<Call>
   const stored: StoredCall = [call.id, call.ref, call.tool, shortened(call.digest), call.state, call.ask ?? null]
   if (!isEmpty(more)) stored.push(more)
   return stored
@@ -196,10 +197,10 @@ function personOf([team = "", user = "", name, enterprise]: StoredPerson | strin
 }
 
 function callOf([id, ref, tool, digest, state, ask, more = {}]: StoredCall): Call {
-  const { effects = "once", destructive, edit, yes, grant, answered, attempt, outcome } = more
+  const { effects = "once", destructive, hints, since, print, edit, yes, grant, answered, attempt, outcome } = more
   const hex = lengthened(digest)
   const asked = ask ?? undefined
-  const rest = { destructive, edit, yes, grant, answered, attempt, outcome }
+  const rest = { destructive, hints, since, print, edit, yes, grant, answered, attempt, outcome }
   return wholeCall({ id, ref, tool, effects, digest: hex, state, ask: asked, ...rest })
 }
 

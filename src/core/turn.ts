@@ -10,7 +10,7 @@ import { closedHeld } from "./held.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
 import { argsField, callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
-import type { Ask, Attempt, Call, Effects, Ended, Run, Step, Text } from "./run.ts"
+import type { Ask, Attempt, Call, Effects, Ended, Hints, Run, Since, Step, Text } from "./run.ts"
 import { wholeCall, wholeRun } from "./shape.ts"
 import type { Request } from "./suspension.ts"
 import { withUsed } from "./usage.ts"
@@ -81,6 +81,10 @@ export interface Planned {
   tool: string
   effects: Effects
   destructive?: true | undefined
+  hints?: Hints | undefined
+  since?: Since | undefined
+  /** What its tool is by now, where that may change by itself. */
+  print?: string | undefined
   /** Canonical text of the parsed args; what can't be parsed is kept as it came. */
   args: string
   digest: string
@@ -122,9 +126,12 @@ export function took(run: Run, turn: Taken, now: number): Step | undefined {
 function withCalls(run: Run, turn: Taken, now: number): Step {
   const entries: Entry[] = []
   const texts: Text[] = turn.text.trim() === "" ? [] : [{ field: `why:${run.turns}`, text: turn.text }]
-  const calls = turn.planned.map(({ ref, tool, effects, destructive, args, digest, next }, index): Call => {
+  const calls = turn.planned.map(({ ref, tool, effects, destructive, digest, ...of }, index): Call => {
+    const { args, next, hints, since, print } = of
+    // A yes is to what was shown; what runs unasked must be what was allowed.
+    const foreign = { hints, since, print: next.do === "run" ? print : undefined }
     const id = `${run.turns}.${index + 1}`
-    const call = wholeCall({ id, ref, tool, effects, destructive, digest, state: "ready" })
+    const call = wholeCall({ id, ref, tool, effects, destructive, ...foreign, digest, state: "ready" })
     texts.push({ field: argsField(call), text: args })
     if (next.do !== "result") return call
     texts.push({ field: `out:${call.id}`, text: next.message })

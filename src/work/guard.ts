@@ -9,8 +9,8 @@ import { grantFor, isGrantable, markOf } from "../core/grant.ts"
 import { shownBeside } from "../core/mask.ts"
 import { principalsOf, type Principal, type Rule } from "../core/policy.ts"
 import { asking, decide, globMatches } from "../core/rules.ts"
-import type { ApprovalRule, Asking, Called } from "../core/rules.ts"
-import { wishOf, type Grant, type Run } from "../core/run.ts"
+import type { ApprovalRule, Asking, Called, Decision } from "../core/rules.ts"
+import { wishOf, type Grant, type Run, type Since } from "../core/run.ts"
 import { askingIn, tightened, tightenedDefaults, type Tightened, type Tightening } from "../core/tightened.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request } from "../core/suspension.ts"
@@ -58,15 +58,31 @@ type Usual = Pick<Rule, "approvers" | "selfApproval" | "expiresIn" | "startWithi
 /** Whether whoever gave a grant could still approve what it covers: asked at each use. */
 export type StillMay = (grant: Grant, run: Run) => Promise<boolean>
 
-/** What the rules say of a call. */
-export function ruledBy({ rules, defaults, own }: Policy, called: Called): Tightened {
-  const decision = decide(rules, defaults, called)
+/** What the rules say of a call. `since`: what became of its tool after the start. */
+export function ruledBy({ rules, defaults, own }: Policy, called: Called & { since?: Since | undefined }): Tightened {
+  const decision = asAtStart(decide(rules, defaults, called), called.since, { rules, defaults })
   return own ? tightened(decision, own, defaults, called) : decision
+}
+
+/**
+ * Whoever lets run unasked what a glob matches has seen what there was at the start: what appeared or changed since is asked
+ * about, as if no rule had matched.
+ */
+function asAtStart(decision: Decision, since: Since | undefined, { rules, defaults }: Policy): Decision {
+  const glob = rules[decision.index ?? -1]?.tool ?? ""
+  if (decision.do !== "allow" || since === undefined || !/[*?]/.test(glob)) return decision
+  const name = `approvals[${decision.index}] allows ${glob} as it was at the start; this tool ${since} later`
+  return { do: "ask", rule: { ...defaults, name } }
 }
 
 /** The same, by the tool; `args` is its canonical text. */
 const ruled = (policy: Policy, tool: Tool, args: string): Tightened =>
-  ruledBy(policy, { tool: tool.name, args: JSON.parse(args), schema: tool.inputSchema })
+  ruledBy(policy, {
+    tool: tool.name,
+    args: JSON.parse(args),
+    schema: tool.inputSchema,
+    since: tool.foreign?.since,
+  })
 
 /** Under what people answer where no rule asks. */
 const usual = ({ defaults, own }: Policy): Rule => (own ? tightenedDefaults(own, defaults) : defaults)
