@@ -27,12 +27,15 @@ import { Store, type Loaded } from "./store/store.ts"
 import { callsOf, decidersIn, masksFor, policiesOf, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
+import { Servers } from "./tools/mcp/servers.ts"
 import { KnownPause } from "./work/paused.ts"
 import { startWorker } from "./work/worker.ts"
 
 export interface BotOptions {
   config: Config
   tools: readonly Tool[]
+  /** Our own secrets: whoever is sent one may send it back. */
+  secrets: readonly string[]
   log: Log
   /** The model of `provider: demo`. */
   demo: () => LanguageModelV3
@@ -122,14 +125,15 @@ interface Stops {
   doors: Stop[]
   /** What tells people and the audit of it. */
   tellers: Stop[]
-  redis: Stop[]
+  /** What all of these need. */
+  ground: Stop[]
 }
 
 type Stop = (ms: number) => Promise<void>
 
 /** Each is stopped once, whatever becomes of the others. */
-async function stopAll({ doors, tellers, redis }: Stops, ms: number, log: Log): Promise<void> {
-  for (const group of [doors, tellers, redis]) {
+async function stopAll({ doors, tellers, ground }: Stops, ms: number, log: Log): Promise<void> {
+  for (const group of [doors, tellers, ground]) {
     for (const ended of await Promise.allSettled(group.splice(0).map((stop) => stop(ms)))) {
       if (ended.status === "rejected") log.error({ err: ended.reason }, "something could not be ended in order")
     }
@@ -141,18 +145,26 @@ export async function startBot(options: BotOptions): Promise<Bot> {
   const { config, log } = options
   const { slack, redis } = config
   const owner = randomUUID()
-  const stops: Stops = { doors: [], tellers: [], redis: [] }
+  const stops: Stops = { doors: [], tellers: [], ground: [] }
   const stop = (ms: number): Promise<void> => stopAll(stops, ms, log)
   let committed: (id: string, step: Step, at: Loaded) => void = () => undefined
   try {
-    const tools = await createToolkit({ extraTools: options.tools })
+    const servers = new Servers({
+      servers: config.mcpServers.servers,
+      taken: options.tools.map(({ name }) => name),
+      secrets: options.secrets,
+      log,
+    })
+    stops.ground.push((ms) => servers.stop(ms))
+    const serversStarted = servers.start()
+    const tools = await createToolkit({ extraTools: options.tools, sources: [servers] })
     const store = await Store.open({
       ...redis,
       outbox: config.audit !== undefined,
       log,
       onCommit: (id, step, at) => committed(id, step, at),
     })
-    stops.redis.push(() => store.close())
+    stops.ground.push(() => store.close())
     const newClient = (timeout?: number) =>
       slackClient({
         token: slack.botToken,
@@ -188,6 +200,8 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       })
     const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(all, tool) })
     stops.tellers.push(() => audit.stop())
+    // What an approved call needs should be there when it goes on.
+    await serversStarted
     const pause = new KnownPause()
     const worker = startWorker({
       store,

@@ -99,7 +99,7 @@ async function start(): Promise<void> {
   for (const words of report.warnings) log.warn(words)
   process.on("unhandledRejection", (error) => log.error({ err: error }, "a rejection that nobody handled"))
   const ending = told()
-  const bot = await startBot({ config, tools, log, demo: demoModel }).catch(async (error: unknown) =>
+  const bot = await startBot({ config, tools, secrets, log, demo: demoModel }).catch(async (error: unknown) =>
     refuse(await checkAgain(reading, error)),
   )
   if (!bot) return

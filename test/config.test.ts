@@ -79,6 +79,7 @@ describe("the file", () => {
       instructions: "Be brief.",
       tools: [join(folder, "tools/ops.mjs")],
       httpTools: [],
+      mcpServers: { servers: [], notes: [] },
       command: "/agent",
       starters: ["U0123", "S0ENG"],
       channels: ["C0OPS"],

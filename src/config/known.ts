@@ -42,6 +42,7 @@ export interface KnownAgent {
 export interface KnownSettings {
   tools: Part<string>
   httpTools: Part<Settings["httpTools"][number]>
+  mcpServers: Settings["mcpServers"] | undefined
   command: string | undefined
   starters: Part<string>
   channels: Part<string>
@@ -70,6 +71,7 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
   return {
     tools: list("tools", shape.tools),
     httpTools: list("httpTools", shape.httpTools),
+    mcpServers: valueOf(shape, source, "mcpServers"),
     command: valueOf(shape, source, "command"),
     starters: list("starters", shape.starters),
     channels: list("channels", shape.channels),

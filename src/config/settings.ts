@@ -1,6 +1,6 @@
 /**
  * What countersign.yaml may say: one zod object, whose messages complete the sentence "<path> …" and name the remedy.
- * It knows the form of every setting, and asks neither Slack, nor Redis, nor the disk.
+ * It knows the form of every setting, and asks neither Slack nor Redis; of the disk a file of MCP servers alone.
  */
 import { resolve } from "node:path"
 import { z } from "zod"
@@ -10,6 +10,7 @@ import { approvals } from "./approvals.ts"
 import { approvers, asking, duration, selfApproval } from "./asking.ts"
 import { count, ids, mapping, said } from "./forms.ts"
 import { httpTools } from "./http-tools.ts"
+import { mcpServers } from "./mcp.ts"
 import { modelSettings } from "./model.ts"
 import type { Surroundings } from "./references.ts"
 
@@ -32,6 +33,7 @@ export function settings(around: Surroundings) {
       )
       .default([]),
     httpTools: httpTools(around),
+    mcpServers: mcpServers(around).prefault({}),
     command: z
       .string({ error: said("the slash command, such as /agent") })
       // Slack's own rule; a command in capitals would never be the one that Slack sends.

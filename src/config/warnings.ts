@@ -20,6 +20,7 @@ export function warningsOf(known: KnownSettings, file: string, at: (path: readon
     const effect = "what is asked, decided and run is told in no channel, only in the bot's log"
     warnings.push(`audit is missing: ${effect}. Name one in ${file}, such as audit: { channel: C0AUDIT }.`)
   }
+  warnings.push(...(known.mcpServers?.notes ?? []).map((note) => `${note}.`))
   return [...warnings, ...known.approvals.items.filter(allowsAll).map(({ index }) => allowed(index, at))]
 }
 

@@ -28,7 +28,7 @@ async function start({ env, log: file }: Order): Promise<void> {
   const demo = () => {
     throw new Error("no demo here")
   }
-  await startBot({ config: reading.config, tools: tools.tools, log, demo })
+  await startBot({ config: reading.config, tools: tools.tools, secrets: [], log, demo })
 }
 
 // Answers to people go to addresses that any bot may be told: there they say whose they are.

@@ -196,7 +196,7 @@ export class Team {
     const mortal = () => {
       throw new Error("a bot in this process has no signals: use process()")
     }
-    const bot = await startBot({ config: read.config, tools: tools.tools, log, demo })
+    const bot = await startBot({ config: read.config, tools: tools.tools, secrets: [], log, demo })
     return this.#keep({
       stop: () => bot.stop(5000),
       kill: mortal,

@@ -1,0 +1,128 @@
+/**
+ * One call to a server's tool: how it is sent, how long it may take, and what a failure says of it. A call that may have
+ * taken effect is never said not to have been executed. Knows no connection's life.
+ */
+import { randomUUID } from "node:crypto"
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { McpError } from "@modelcontextprotocol/sdk/types.js"
+import { z } from "zod"
+import { outcomeUnknown, type ToolContext } from "../../agent/tool.ts"
+import { sha256 } from "../../core/digest.ts"
+import type { ToolResult } from "../../core/suspension.ts"
+import type { Connection } from "./connect.ts"
+import { MARK } from "./fetch.ts"
+import { Patience } from "./patience.ts"
+import { messageOf, oneLine, resultOf } from "./result.ts"
+
+/** A call that is under way on a connection. */
+export interface Underway {
+  /** The server's own name of the tool. */
+  tool: string
+  ctx: ToolContext
+  patience: Patience
+}
+
+export interface Calling {
+  connection: Connection
+  /** As the configuration calls it. */
+  server: string
+  /** The server's own name of the tool. */
+  tool: string
+  args: Record<string, unknown>
+  ctx: ToolContext
+  /** ms without progress. */
+  timeout: number
+  underway: Map<string, Underway>
+  /** Takes our own secrets out. */
+  clean: (text: string) => string
+}
+
+/** `away`: it was not executed, for the server or what it knew of us is gone; `refusal`: or for another reason. */
+export type Called = { kind: "result"; result: ToolResult } | { kind: "away"; why: string; refusal?: ToolResult }
+
+/** The longest that a timer may be, ms: what ends a call is `Patience`. */
+const FOREVER = 2 ** 31 - 1
+
+const ANYTHING = z.looseObject({})
+
+export async function call(calling: Calling): Promise<Called> {
+  const { connection, tool, args, ctx, underway } = calling
+  const mark = randomUUID()
+  const patience = new Patience(calling.timeout)
+  const stop = (): void => patience.giveUp("it was told to stop")
+  if (ctx.signal?.aborted) stop()
+  ctx.signal?.addEventListener("abort", stop)
+  underway.set(mark, { tool, ctx, patience })
+  const key = ctx.callId === undefined ? {} : { "countersign/call": sha256(ctx.callId).slice(0, 32) }
+  const params = { name: tool, arguments: args, _meta: { ...key, [MARK]: mark } }
+  try {
+    const { signal } = patience
+    const onprogress = (): void => patience.progress()
+    const answer = await connection.client.request({ method: "tools/call", params }, ANYTHING, {
+      signal,
+      timeout: FOREVER,
+      onprogress,
+    })
+    return { kind: "result", result: resultOf(answer, calling.clean) }
+  } catch (error) {
+    return failed(error, calling, patience.why)
+  } finally {
+    patience.end()
+    underway.delete(mark)
+    ctx.signal?.removeEventListener("abort", stop)
+  }
+}
+
+const result = (one: ToolResult): Called => ({ kind: "result", result: one })
+
+interface Failure {
+  error: unknown
+  /** Its words on one line, without our secrets. */
+  said: string
+  server: string
+  /** Nobody knows what came of it: `why` goes on after "was sent the call, and". */
+  unknown: (why: string) => Called
+}
+
+function failed(error: unknown, { server, connection, clean }: Calling, givenUp: string | undefined): Called {
+  const unknown = (why: string): Called =>
+    result(outcomeUnknown(`the MCP server ${server} was sent the call, and ${clean(oneLine(why, 500))}`))
+  const over = givenUp ?? connection.over
+  if (over !== undefined) return unknown(over)
+  const said = clean(oneLine(messageOf(error), 1000))
+  return answered({ error, said, server, unknown })
+}
+
+/** The connection stands: it says itself that something is wrong, or the way there does. */
+function answered(failure: Failure): Called {
+  const { error, said, server, unknown } = failure
+  if (error instanceof StreamableHTTPError) return refused(error.code ?? -1, failure)
+  if (error instanceof McpError) {
+    return result({ output: `the MCP server ${server} answered with an error: ${said}`, isError: true })
+  }
+  const code = networkCode(error)
+  if (code !== undefined && UNSENT.has(code)) return { kind: "away", why: `${said} (${code})` }
+  return unknown(code === undefined ? `it failed: ${said}` : `the connection failed (${code})`)
+}
+
+function refused(code: number, { said, server, unknown }: Failure): Called {
+  const output = `the MCP server ${server} refused the call, so it was not executed: HTTP ${code}: ${said}`
+  const refusal = { output, isError: true }
+  // A session that is not known there any more, which some call a bad request.
+  if (code === 404 || code === 400) return { kind: "away", why: `it answered with HTTP ${code}: ${said}`, refusal }
+  if (code >= 300 && code < 500 && code !== 408) return result(refusal)
+  return unknown(code > 0 ? `it answered with HTTP ${code}: ${said}` : said)
+}
+
+/** Failures before anything was sent. */
+const UNSENT = new Set([
+  "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "UND_ERR_CONNECT_TIMEOUT",
+  "CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]) // prettier-ignore
+
+function networkCode(error: unknown): string | undefined {
+  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  if (typeof code === "string") return code
+  return typeof cause === "object" && cause !== null ? networkCode(cause) : undefined
+}

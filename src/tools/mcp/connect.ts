@@ -1,0 +1,162 @@
+/**
+ * A connection to a server, over the pipes of a program or over streamable HTTP, with everything on it bounded: how long it
+ * takes, how much is read, how many messages come. Knows no tool; when it is over it says why, and does not come back.
+ */
+import { readFileSync } from "node:fs"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
+import type { Config } from "../../config.ts"
+import { boundedFetch } from "./fetch.ts"
+import { messageOf, oneLine } from "./result.ts"
+
+export type McpServer = Config["mcpServers"]["servers"][number]
+
+export interface Connection {
+  client: Client
+  /** Says why it is over, once it is. */
+  readonly over: string | undefined
+  close(): Promise<void>
+}
+
+export interface Connecting {
+  /** ms until it stands. */
+  within: number
+  /** Ends it, and the attempt to make it. */
+  signal: AbortSignal
+  onListChanged: () => void
+  /** Once, when it is over after it stood. */
+  onOver: (why: string) => void
+  /** Over HTTP a stream is gone, and perhaps the server with it. */
+  onTrouble: () => void
+  /** Over HTTP the answer to a call, by its mark, can't come any more. */
+  onCut: (mark: string) => void
+}
+
+/** ms for ending a connection: a program is told to end after two seconds, and killed after four. */
+const CLOSE_WITHIN = 5000
+/** More than so many messages within so many ms are none that anybody wants. */
+const FLOOD = { messages: 20_000, ms: 10_000 }
+/** Of what a program writes beside the protocol the last is kept, as its reason to end. */
+const LAST_WORDS = 2000
+
+const own = new URL("../../../package.json", import.meta.url)
+const { version } = JSON.parse(readFileSync(own, "utf8")) as { version: string }
+
+/** Rejects, with nothing left running, when it does not stand in time. The error's words are for people. */
+export async function connect(server: McpServer, how: Connecting): Promise<Connection> {
+  const { transport, lastWords } = server.kind === "stdio" ? programOf(server) : remoteOf(server, how)
+  const client = new Client({ name: "countersign", version }, { capabilities: {} })
+  let stands = false
+  let over: string | undefined
+  const end = (why: string): void => {
+    if (over !== undefined) return
+    over = why
+    if (stands) how.onOver(why)
+  }
+  const close = async (): Promise<void> => {
+    end("it was closed")
+    await inTime(closing(transport), CLOSE_WITHIN, "").catch(() => undefined)
+  }
+  const stop = (): void => {
+    end("the bot is stopping")
+    void close()
+  }
+  how.signal.addEventListener("abort", stop, { once: true })
+  transport.onmessage = counted(() => {
+    end(`it sent more than ${FLOOD.messages} messages within ${FLOOD.ms / 1000} s`)
+    void close()
+  })
+  client.onclose = () => {
+    end(server.kind === "stdio" ? `its process ended${lastWords()}` : "the connection was closed")
+    how.signal.removeEventListener("abort", stop)
+  }
+  client.onerror = ({ message }) => {
+    if (/exceeded maximum size/.test(message)) end("it sent a message that is too long")
+    if (/Maximum reconnection/.test(message)) how.onTrouble()
+  }
+  client.setNotificationHandler(ToolListChangedNotificationSchema, how.onListChanged)
+  try {
+    const connecting = client.connect(transport, { timeout: how.within })
+    await inTime(connecting, how.within, `it did not answer within ${how.within / 1000} s`)
+  } catch (error) {
+    const ended = over
+    await close()
+    throw new Error(ended ?? `${wordsOf(error, server)}${lastWords()}`, { cause: error })
+  }
+  stands = true
+  return {
+    client,
+    get over() {
+      return over
+    },
+    close,
+  }
+}
+
+function programOf({ command, args, env, cwd }: McpServer & { kind: "stdio" }): {
+  transport: Transport
+  lastWords: () => string
+} {
+  // The SDK adds HOME, LOGNAME, PATH, SHELL, TERM and USER; nothing else of our environment gets there.
+  const transport = new StdioClientTransport({ command, args, env, cwd, stderr: "pipe" })
+  let last = ""
+  // Unread, it would stop the program once the pipe is full.
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    last = `${last}${chunk.subarray(-LAST_WORDS).toString()}`.slice(-LAST_WORDS)
+  })
+  const lastWords = (): string => (last.trim() === "" ? "" : `; the last it wrote was: ${oneLine(last.slice(-300))}`)
+  return { transport: transport, lastWords }
+}
+
+function remoteOf({ url, headers }: McpServer & { kind: "http" }, how: Connecting) {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers },
+    fetch: boundedFetch(how.onCut),
+  })
+  // Its session may be undefined, which the SDK's own type doesn't say.
+  return { transport: transport as Transport, lastWords: () => "" }
+}
+
+async function closing(transport: Transport): Promise<void> {
+  // A server may keep what it knows of us until it is told that we are gone.
+  if (transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined) {
+    await inTime(transport.terminateSession(), 1000, "").catch(() => undefined)
+  }
+  await transport.close()
+}
+
+function counted(flooded: () => void): () => void {
+  let since = performance.now()
+  let messages = 0
+  return () => {
+    const now = performance.now()
+    if (now - since > FLOOD.ms) [since, messages] = [now, 0]
+    messages += 1
+    if (messages === FLOOD.messages) flooded()
+  }
+}
+
+/** Rejects with `late` when it isn't done by then. */
+export async function inTime<T>(work: Promise<T>, ms: number, late: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(late)), ms)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function wordsOf(error: unknown, server: McpServer): string {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  if (server.kind === "stdio" && code === "ENOENT") {
+    return `there is no program ${oneLine(server.command)}, or no folder ${oneLine(server.cwd)} to run it in`
+  }
+  const deeper = typeof cause?.code === "string" ? ` (${cause.code})` : ""
+  return oneLine(messageOf(error)) + deeper
+}

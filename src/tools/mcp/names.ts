@@ -1,0 +1,25 @@
+/** What a server's tool is called here, and how it is matched by the server's own name. */
+import { sha256 } from "../../core/digest.ts"
+import { globMatches } from "../../core/rules.ts"
+
+const MOST = 64
+
+/**
+ * `<server>_<tool>` in the letters that providers take. One that is too long ends with eight digits of its own hash, always
+ * the same.
+ */
+export function nameOf(server: string, tool: string): string {
+  const plain = `${server}_${tool}`.replaceAll(/[^a-zA-Z0-9_-]/gu, "_")
+  if (plain.length <= MOST) return plain
+  const hash = sha256(JSON.stringify([server, tool])).slice(0, 8)
+  return `${plain.slice(0, MOST - hash.length - 1)}_${hash}`
+}
+
+/** Whether the configuration lets the bot have it at all. */
+export function isWanted(
+  { allow, deny }: { allow?: readonly string[] | undefined; deny: readonly string[] },
+  tool: string,
+): boolean {
+  const among = (globs: readonly string[]): boolean => globs.some((glob) => globMatches(glob, tool))
+  return (allow === undefined || among(allow)) && !among(deny)
+}
