@@ -8,6 +8,7 @@ import { z } from "zod"
 import { isRecord } from "../core/json.ts"
 import { duration } from "./asking.ts"
 import { mapping, said, show } from "./forms.ts"
+import { headers } from "./headers.ts"
 import { expanded, isPrivate, type Surroundings } from "./references.ts"
 
 /** What is said of every server, whatever the way to it. */
@@ -39,8 +40,7 @@ const MOST = 100
 const MAX_FILE = 1_000_000
 
 /** Headers that the protocol itself sets. */
-const TAKEN =
-  /^(?:accept|connection|content-length|content-type|host|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade)$/i
+const TAKEN = /^(?:accept|content-type|last-event-id|mcp-.*)$/i
 
 /** Names whose values are secrets also where they stand in the file as they are. */
 const SECRET = /auth|cookie|credential|key|pass|secret|token/i
@@ -209,20 +209,12 @@ function http(around: Surroundings) {
     url: text(around, "an address, such as https://mcp.example.com/mcp").refine(isPrivate, {
       error: "must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost)",
     }),
-    headers: z
-      .record(
-        z
-          .string()
-          .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: said("a header's name") })
-          .refine((name) => !TAKEN.test(name), { error: "is a header that the protocol sets: leave it out" }),
-        scalar,
-        { error: said("a mapping of headers to texts") },
-      )
-      .default({})
-      .transform((headers, context) => filled(around, headers, context.issues))
-      .refine((headers) => Object.values(headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)), {
-        error: "have a value that can't stand in a header: no line breaks, and only Latin letters",
-      }),
+    headers: headers(around)
+      .refine(({ values }) => !Object.keys(values).some((name) => TAKEN.test(name)), {
+        error: "has a header that the protocol sets itself: leave out Accept, Content-Type, Last-Event-Id and Mcp-…",
+      })
+      .transform(({ values }) => values)
+      .prefault({}),
     ...common,
   })
 }

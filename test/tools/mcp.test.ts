@@ -49,9 +49,9 @@ async function started(servers: McpServer[], more: Partial<ServersOptions> = {})
     mask: (text) => text,
     out: { write: (line) => void lines.push(line) },
   })
-  const all = new Servers({ servers, taken: [], secrets: [], log, retryBase: 20, connectWithin: 5000, ...more })
+  const all = new Servers({ servers, taken: [], secrets: [], log, retryBase: 20, connectWithin: 30_000, ...more })
   onTestFinished(() => all.stop(5000))
-  await all.start()
+  await all.start(60_000)
   const kit = await createToolkit({ sources: [all] })
   const call = (name: string, args: Record<string, unknown> = {}, ctx = {}) => kit.execute(name, args, ctx)
   return { all, kit, call, lines, names: () => kit.tools().map(({ name }) => name) }

@@ -11,7 +11,7 @@ const MAX_OUTPUT = 100_000
 const MAX_BLOCKS = 1000
 
 /** What can't be seen but read: controls, halves of characters, and the letters that tags are written in. */
-const UNSAFE = /[[\p{Cc}--[\t\n\r]]\p{Cs}\u{E0000}-\u{E007F}]/gv
+const UNSAFE = /(?![\t\n\r])\p{Cc}|[\p{Cs}\u{E0000}-\u{E007F}]/gu
 
 /** Text of a stranger without anything invisible. */
 export const readable = (text: string): string => text.replaceAll(UNSAFE, "\ufffd")

@@ -3,9 +3,9 @@
  * it listed when the bot started is remembered, and what is other than that says so.
  */
 import { defineTool, type Tool, type ToolSource } from "../../agent/tool.ts"
-import { withoutSecrets } from "../../core/own-secrets.ts"
 import type { Effects, Since } from "../../core/run.ts"
 import type { Log } from "../../log.ts"
+import { withoutOurs } from "../echo.ts"
 import { inTime, type McpServer } from "./connect.ts"
 import type { Listed } from "./list.ts"
 import { nameOf } from "./names.ts"
@@ -47,7 +47,7 @@ export class Servers implements ToolSource {
   constructor(options: ServersOptions) {
     const { servers, secrets, taken: _taken, ...rest } = options
     this.#options = options
-    const clean = withoutSecrets(secrets)
+    const clean = (text: string): string => withoutOurs(text, secrets)
     const onListed = (): void => this.#gather()
     this.#servers = servers.map((server) => new Server({ ...rest, server, clean, onListed }))
   }
