@@ -5,7 +5,7 @@
 import { sha256 } from "../core/digest.ts"
 import type { Run } from "../core/run.ts"
 import type { ToolResult } from "../core/suspension.ts"
-import { refusedEnough } from "../core/turn.ts"
+import { refusedEnough } from "../core/ask.ts"
 import type { Planned } from "../core/turn.ts"
 import { failure } from "./agent.ts"
 import type { Agent, Guarded } from "./agent.ts"

@@ -58,6 +58,10 @@ export function settled(run: Run, ask: Ask, how: Settled): Run {
 /** Under which name refusals of one and the same call are counted. */
 export const refusalKey = (call: { tool: string; digest: string }): string => `${call.tool}:${call.digest.slice(0, 16)}`
 
+/** Whether this very call was refused `limit` times already in this run. */
+export const refusedEnough = (run: Run, call: { tool: string; digest: string }, limit: number): boolean =>
+  (run.refusals[refusalKey(call)] ?? 0) >= limit
+
 /** The text that holds an Answer. */
 export const answerText = (answer: Answer): Text => ({ field: `answer:${answer.id}`, text: JSON.stringify(answer) })
 

@@ -2,7 +2,7 @@
  * How a run moves on: it starts, takes a model's turn, starts and finishes calls, completes the turn, ends.
  * Pure; every transition yields the next state and its facts, or says why not. Knows no model, no tool and no store.
  */
-import { about, raise, refusalKey } from "./ask.ts"
+import { about, raise } from "./ask.ts"
 import { isMarked, isOf, isRunning, isUnbegun } from "./attempt.ts"
 import { answerField, endSlot, goneOn, handedOver } from "./converse.ts"
 import type { Entry, Person, Via } from "./fact.ts"
@@ -374,7 +374,3 @@ export function stumbled(
   const at = now + Math.max(backOff(count, how.base), how.retryAfter ?? 0)
   return step({ ...run, retry: { count, at, words: how.words } }, now, [])
 }
-
-/** Whether this very call was refused `limit` times already in this run. */
-export const refusedEnough = (run: Run, call: { tool: string; digest: string }, limit: number): boolean =>
-  (run.refusals[refusalKey(call)] ?? 0) >= limit
