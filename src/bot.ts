@@ -19,6 +19,7 @@ import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
 import { auditChannel } from "./slack/audit-channel.ts"
 import { identify, slackClient } from "./slack/client.ts"
+import { startLive, type Telling } from "./slack/live.ts"
 import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
 import { Pace } from "./slack/show/pace.ts"
@@ -72,7 +73,7 @@ async function modelOf(
 
 /** `instructions`, `model`: of the agent. */
 async function agentOf(
-  { config, demo }: BotOptions,
+  { config, demo, telling: { said, told } }: BotOptions & { telling: Telling },
   { instructions, model }: Pick<Config, "instructions" | "model">,
   tools: Toolkit,
   policy: Policy,
@@ -83,6 +84,7 @@ async function agentOf(
     model: await modelOf(config, model, demo),
     ...(settings === undefined ? {} : { wishes: settings }),
     ...(prices === undefined ? {} : { prices }),
+    live: model.stream ? { said, told } : { told },
     ...(instructions === "" ? {} : { instructions }),
     tools,
     maxTurns: model.maxTurns,
@@ -98,7 +100,7 @@ async function agentOf(
 
 /** Which agent a run is of: what one of the file leaves out is as the file has it. */
 async function agentsOf(
-  options: BotOptions,
+  options: BotOptions & { telling: Telling },
   tools: Toolkit,
   { policy, policies }: { policy: Policy; policies: ReadonlyMap<string, Policy> },
   stillMay: StillMay,
@@ -177,7 +179,9 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const people = new People(newClient(), home)
     const policy = policyOf(config)
     const policies = policiesOf(config)
-    const agentFor = await agentsOf(options, tools, { policy, policies }, stillMayWith(people))
+    const telling = startLive({ store, client: newClient(CALL_TIMEOUT), pace: new Pace(store), log })
+    stops.tellers.push(() => telling.stop())
+    const agentFor = await agentsOf({ ...options, telling }, tools, { policy, policies }, stillMayWith(people))
     const calls = callsOf(policy, tools, config.authorizationHosts, policies)
     const all = [policy, ...policies.values()]
     const show = startShow({
@@ -219,6 +223,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       audit.committed(id, step)
       if (step.show !== "") show.wake()
       worker.committed(id, at)
+      telling.committed(step.run)
       homes(step.run)
     }
     const { starters, channels, approvers, admins } = config

@@ -143,12 +143,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
     return
   }
   if (held.run().said) await held.apply((run, now) => stepped(handedOver(run, now)))
-  const { live, instructions, wishes } = agent
-  const onText = live && ((delta: string) => live.said(held.run(), delta))
-  onText?.("")
-  const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
-  const tools = agent.tools.tools()
-  const taken = await takeTurn(agent.model, { messages, tools, instructions, wishes, onText, limit })
+  const taken = await asked(held, agent, limit)
   if (limit.aborted && !limit.isLate) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)
@@ -157,6 +152,14 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   const { text, usage } = taken
   const cut = CUT[taken.finish]
   await held.apply((run, now) => stepped(took(run, { message, text, usage, prices: agent.prices, planned, cut }, now)))
+}
+
+async function asked(held: Held, { model, tools, live, instructions, wishes }: Agent, limit: Deadline): Promise<Turn> {
+  const said = live?.said
+  const onText = said && ((delta: string) => said(held.run(), delta))
+  onText?.("")
+  const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
+  return takeTurn(model, { messages, tools: tools.tools(), instructions, wishes, onText, limit })
 }
 
 async function stumble(held: Held, agent: Agent, taken: Turn & { ok: false }): Promise<void> {

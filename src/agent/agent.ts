@@ -61,10 +61,10 @@ export interface Observe {
 
 /** Who is told what is under way in a run while it is. Nothing of it is kept, and nobody waits for it. */
 export interface Live {
-  /** Text of the model as it comes; "" begins a turn. */
-  said(run: Run, delta: string): void
+  /** Text of the model as it comes; "" begins a turn. Its presence is what makes answers stream. */
+  said?: (run: Run, delta: string) => void
   /** What a tool tells of its call; only while that runs. */
-  told?(run: Run, call: Pick<Observed, "id" | "tool">, text: string): void
+  told?: (run: Run, call: Pick<Observed, "id" | "tool">, text: string) => void
 }
 
 /** What an agent is made of, and its limits. */
@@ -95,7 +95,7 @@ export interface Agent {
   /** Who answers the Requests that a tool raises, and (without one) doubts about unguarded calls. */
   ruleOf: (asked: Asked) => Rule
   observe?: Observe
-  /** Where somebody reads along: its presence is what makes answers stream. */
+  /** Where somebody reads along. */
   live?: Live
 }
 

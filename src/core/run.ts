@@ -361,6 +361,9 @@ export function wakeAt(run: Run): number {
   return Math.min(...openAsks(run).map(nextFor))
 }
 
+/** Whether somebody is at work on it, or will be as soon as there is anybody. */
+export const isWorking = (run: Run): boolean => !run.ended && !run.cancelled && wakeAt(run) === 0
+
 /** When next after `now` an open ask expires, or a yes or a grant on which nothing was started is too old; or never. */
 export function nextDeadline(run: Run, now: number): number {
   let next = Infinity

@@ -2,11 +2,15 @@
  * The demo's model: it reads the conversation and answers by a few fixed rules, so that the sandbox needs no account
  * and no network. Speaks the AI SDK's provider specification like any other model; knows nothing of runs or Slack.
  */
+import { setTimeout as delay } from "node:timers/promises"
 import type {
   LanguageModelV3,
+  LanguageModelV3CallOptions,
   LanguageModelV3Content,
+  LanguageModelV3GenerateResult,
   LanguageModelV3Message,
   LanguageModelV3Prompt,
+  LanguageModelV3StreamPart,
 } from "@ai-sdk/provider"
 
 const SERVICES = ["web", "api", "worker"]
@@ -20,6 +24,7 @@ export const EXAMPLES = [
   "deploy web 2.4.1 to prod",
   "plan maintenance for api",
   "page whoever is on call for web",
+  "explain how you work",
 ]
 
 interface Wish {
@@ -129,7 +134,7 @@ function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
   const turn = since.filter((message) => message.role === "assistant").length
   const results = resultsOf(since)
   const [first] = wishes
-  if (!first) return [{ type: "text", text: HELP }]
+  if (!first) return [{ type: "text", text: asked && /\bexplain/u.test(textOf(asked)) ? EXPLAINED : HELP }]
   if (looksFirst(wishes)) return oneStepAtATime(first, turn, results)
   if (turn > 0) return [{ type: "text", text: reportOf(results) }]
   const asking = wishes.some((wish) => wish.tool !== "get_status")
@@ -148,6 +153,25 @@ function oneStepAtATime(wish: Wish, turn: number, results: readonly Seen[]): Lan
 const HELP = `I look after three services: **web**, **api** and **worker**. Try one of these:
 
 ${EXAMPLES.map((example) => `- \`${example}\``).join("\n")}`
+
+/** Long enough to be watched while it is written. */
+const EXPLAINED = `## How I work
+
+I read what you ask for and look at the services first. **Looking changes nothing**, so I do it at once: how many replicas run, which
+version they have, what they answer. What I read there stands in this run for everybody who decides about it.
+
+When something is to be changed, I don't do it. I say what I would run, with every argument, and wait:
+
+1. a card goes to this thread, with what it is for and until when it can be answered;
+2. whoever may decide presses *Approve* or *Decline*, here or in their app's home;
+3. nobody's silence is a yes: when the time is over, it is a no, and I am told so.
+
+Meanwhile I cost nothing. The process that works for me may be restarted or killed; what was asked stays asked, and what was approved
+is done once. If it is cut off in the middle of something, a card asks a person what is true: that it was done, that it failed, or that it
+shall be run again. I never guess.
+
+What came of it goes back to me, and I report here. Everything that was asked, decided and done stands in the audit channel, each line
+chained to the one before, so that nobody can take a line out without that being seen.`
 
 function whyOf(wish: Wish, seen: readonly Seen[]): string {
   const status = seen.at(-1)?.output ?? ""
@@ -169,21 +193,49 @@ export function demoModel(): LanguageModelV3 {
     provider: "demo",
     modelId: "demo",
     supportedUrls: {},
-    doGenerate: async ({ prompt }) => {
-      const content = answerTo(prompt)
-      const calls = content.some((part) => part.type === "tool-call")
-      const input = Math.ceil(JSON.stringify(prompt).length / 4)
-      const output = Math.ceil(JSON.stringify(content).length / 4)
-      return {
-        content,
-        finishReason: { unified: calls ? "tool-calls" : "stop", raw: undefined },
-        usage: {
-          inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
-          outputTokens: { total: output, text: output, reasoning: 0 },
-        },
-        warnings: [],
-      }
-    },
-    doStream: () => Promise.reject(new Error("the demo model does not stream")),
+    doGenerate: async (options) => generated(options),
+    doStream: async (options) => ({ stream: ReadableStream.from(spoken(generated(options), options)) }),
   }
+}
+
+function generated({ prompt }: LanguageModelV3CallOptions): LanguageModelV3GenerateResult {
+  const content = answerTo(prompt)
+  const calls = content.some((part) => part.type === "tool-call")
+  const input = Math.ceil(JSON.stringify(prompt).length / 4)
+  const output = Math.ceil(JSON.stringify(content).length / 4)
+  return {
+    content,
+    finishReason: { unified: calls ? "tool-calls" : "stop", raw: undefined },
+    usage: {
+      inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
+      outputTokens: { total: output, text: output, reasoning: 0 },
+    },
+    warnings: [],
+  }
+}
+
+/** Short texts come at once; of a long one a few words at a time, as people know it. */
+const LONG = 800
+const A_FEW_WORDS = /(?:\S+\s*){1,4}/gu
+const BETWEEN = 250
+
+async function* spoken(
+  { content, finishReason, usage }: LanguageModelV3GenerateResult,
+  { abortSignal }: LanguageModelV3CallOptions,
+): AsyncGenerator<LanguageModelV3StreamPart, void, undefined> {
+  yield { type: "stream-start", warnings: [] }
+  for (const [index, part] of content.entries()) {
+    if (part.type !== "text") {
+      if (part.type === "tool-call") yield part
+      continue
+    }
+    const id = String(index)
+    yield { type: "text-start", id }
+    for (const delta of part.text.length < LONG ? [part.text] : (part.text.match(A_FEW_WORDS) ?? [])) {
+      if (part.text.length >= LONG) await delay(BETWEEN, undefined, { signal: abortSignal })
+      yield { type: "text-delta", id, delta }
+    }
+    yield { type: "text-end", id }
+  }
+  yield { type: "finish", finishReason, usage }
 }

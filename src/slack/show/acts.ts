@@ -4,14 +4,14 @@
  */
 import { answerField, endName, endOf, stretchOf, type End } from "../../core/converse.ts"
 import { isRecord } from "../../core/json.ts"
-import type { Run } from "../../core/run.ts"
+import { isWorking, type Run } from "../../core/run.ts"
 import type { Message } from "../blocks/limits.ts"
 import { answers, root } from "../blocks/messages.ts"
 import { wordOf, type Word } from "../word.ts"
 import { archivedTexts, cardTexts, otherPlaces, placeCards, shownAsks, threadCards } from "./cards.ts"
 import { isPassing, passingAt, refusedOnes, unplacedCards, untold, usedGrants, usedTexts } from "./notices.ts"
 import { THREAD } from "./places.ts"
-import { isOver, slotOf, stands, type Copy, type Slot, type Slots } from "./record.ts"
+import { isOver, LIVE, slotOf, stands, type Copy, type Slot, type Slots } from "./record.ts"
 import {
   formOf,
   hashOf,
@@ -51,6 +51,7 @@ export type Act =
       least?: true
     }
   | { do: "remove"; lane: Lane; slot: Slot; copy: Copy }
+  | { do: "seek"; lane: Lane; slot: Slot }
   | { do: "tell"; lane: Lane; slot: Slot; word: Word }
   | { do: "link"; lane: Lane; slot: Slot; copy: Copy }
   | { do: "mark"; lane: Lane; mark: { rooted: string } | { shown: string } }
@@ -98,6 +99,7 @@ export function missing(scene: Scene): Missing {
     ...words(slots, rootSlot),
     ...changes.filter(({ lane }) => lane === "rest"),
     ...removals(slots, all),
+    ...overtaken(run, slotOf(slots, LIVE)),
   ]
   const done = all.filter((it) => it.final && isUpToDate(it) && !it.slot.sent.done).map((it) => it.slot)
   done.push(...endsDone(scene, all))
@@ -236,6 +238,13 @@ const removals = (slots: Slots, wanted: readonly Wanted[]): Act[] =>
   [...slots.values()]
     .filter((slot) => isPassing(slot.name) && !wanted.some((it) => it.slot.name === slot.name))
     .flatMap((slot) => slot.copies.map((copy): Act => ({ do: "remove", lane: "rest", slot, copy })))
+
+/** Nothing is under way any more that was told of. Of a post whose outcome isn't known, it is looked for. */
+function overtaken(run: Run, slot: Slot): Act[] {
+  if (isWorking(run)) return []
+  if (slot.copies.length === 0 && slot.sent.tries !== undefined) return [{ do: "seek", lane: "rest", slot }]
+  return slot.copies.map((copy): Act => ({ do: "remove", lane: "rest", slot, copy }))
+}
 
 const isUpToDate = ({ slot, content, changes }: Wanted): boolean =>
   stands(slot) && slot.copies.every((copy) => (changes ? copy.hash === hashOf(content) : copy.hash !== ""))

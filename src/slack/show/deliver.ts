@@ -17,6 +17,7 @@ import type { Sight } from "./look.ts"
 import type { Names } from "./names.ts"
 import { slotOf, withCopy, type Copy, type Sent, type Slot, type Slots } from "./record.ts"
 import { permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
+import { threadOf } from "./wanted.ts"
 import { linkMessage } from "./words.ts"
 
 /** What delivering works with. */
@@ -55,6 +56,8 @@ export function deliver(seen: Seen, act: Act, desk: Desk): Promise<void> {
       return deliverUpdate(seen, act, desk)
     case "remove":
       return deliverRemoval(seen, act, desk)
+    case "seek":
+      return deliverSearch(seen, act, desk)
     case "tell":
       return deliverWord(seen, act, desk)
     case "link":
@@ -99,7 +102,12 @@ async function deliverPost(seen: Seen, act: Post, desk: Desk): Promise<void> {
 }
 
 /** It may stand already, the reply to its post was lost: what is to be noted then; undefined when it is to be posted (again). */
-async function foundBefore(seen: Seen, { slot, to }: Post, since: number, { sight }: Desk): Promise<Sent | undefined> {
+async function foundBefore(
+  seen: Seen,
+  { slot, to }: Pick<Post, "slot" | "to">,
+  since: number,
+  { sight }: Desk,
+): Promise<Sent | undefined> {
   const looked = await sight.since(to, seen.run.id, since)
   if (looked.kind === "later") return { ...slot.sent, after: seen.now + looked.ms }
   const fails = (slot.sent.fails ?? 0) + 1
@@ -200,6 +208,13 @@ async function deliverRemoval(seen: Seen, act: Extract<Act, { do: "remove" }>, d
     return void (await record(seen, slot, { ...slot.sent, fails, after: seen.now + backOff(fails) }, desk.store))
   }
   await record(seen, slot, withCopy(slot, { ...copy, dead: true }), desk.store)
+}
+
+/** What may have been posted is looked for once; where nobody may look, it is given up. */
+async function deliverSearch(seen: Seen, { slot }: Extract<Act, { do: "seek" }>, desk: Desk): Promise<void> {
+  const { tries: _tries, since = seen.now, ...rest } = slot.sent
+  const found = await foundBefore(seen, { slot, to: threadOf(seen.run, seen.slots) }, since, desk)
+  await record(seen, slot, found ?? rest, desk.store)
 }
 
 async function deliverLink(seen: Seen, { slot, copy }: Extract<Act, { do: "link" }>, desk: Desk): Promise<void> {

@@ -23,6 +23,8 @@ export function limitsOf(act: Act): string[] {
       if (door === "whisper") return ["chat.postEphemeral"]
       return door === "message" ? limitsOfPost(act.word.user) : []
     }
+    case "seek":
+      return ["conversations.replies"]
     case "link":
     case "mark":
       return []

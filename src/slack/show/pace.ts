@@ -14,7 +14,8 @@ export interface Rate {
 /**
  * By method; https://docs.slack.dev/apis/web-api/rate-limits. Posts: about one a second and channel, short bursts allowed, and
  * (`posts`) "several hundred per minute" for all channels together. chat.update, chat.delete and the conversations.* that read:
- * 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more. Reading is never urgent, and some
+ * 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more. What is under way is told once a second
+ * and channel (`live`) at most. Reading is never urgent, and some
  * apps may do it once a minute only, so it takes a fifth of what is allowed.
  */
 export const RATES: Readonly<Record<string, Rate>> = {
@@ -23,6 +24,7 @@ export const RATES: Readonly<Record<string, Rate>> = {
   "chat.update": { every: 1100, burst: 5 },
   "chat.delete": { every: 1200, burst: 5 },
   "chat.postEphemeral": { every: 550, burst: 5 },
+  live: { every: 1000, burst: 1 },
   "conversations.history": { every: 5000, burst: 4 },
   "conversations.replies": { every: 5000, burst: 4 },
 }

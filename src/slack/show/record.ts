@@ -52,6 +52,9 @@ export interface Slot {
 
 export type Slots = ReadonlyMap<string, Slot>
 
+/** The slot of what is under way: it stands while the run works. */
+export const LIVE = "live"
+
 export const slotOf = (slots: Slots, name: string): Slot => slots.get(name) ?? { name, sent: {}, copies: [] }
 
 /** Whether it can be seen in Slack. */
