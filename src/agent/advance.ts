@@ -16,6 +16,7 @@ import { lookForAnswers } from "./hold.ts"
 import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
+import type { Tool } from "./tool.ts"
 
 /** `abort` ends what is under way; `drain` keeps new things from starting, `paused` models and calls alone. */
 export interface Signals {
@@ -143,7 +144,8 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
     return
   }
   if (held.run().said) await held.apply((run, now) => stepped(handedOver(run, now)))
-  const taken = await asked(held, agent, limit)
+  const tools = agent.tools.tools()
+  const taken = await asked(held, agent, { tools, limit })
   if (limit.aborted && !limit.isLate) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)
@@ -154,12 +156,16 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   await held.apply((run, now) => stepped(took(run, { message, text, usage, prices: agent.prices, planned, cut }, now)))
 }
 
-async function asked(held: Held, { model, tools, live, instructions, wishes }: Agent, limit: Deadline): Promise<Turn> {
+async function asked(
+  held: Held,
+  { model, live, instructions, wishes }: Agent,
+  { tools, limit }: { tools: readonly Tool[]; limit: Deadline },
+): Promise<Turn> {
   const said = live?.said
   const onText = said && ((delta: string) => said(held.run(), delta))
   onText?.("")
   const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
-  return takeTurn(model, { messages, tools: tools.tools(), instructions, wishes, onText, limit })
+  return takeTurn(model, { messages, tools, instructions, wishes, onText, limit })
 }
 
 async function stumble(held: Held, agent: Agent, taken: Turn & { ok: false }): Promise<void> {
