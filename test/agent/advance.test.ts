@@ -3,7 +3,8 @@ import { advance } from "../../src/agent/advance.ts"
 import type { Agent, Held } from "../../src/agent/agent.ts"
 import { createToolkit } from "../../src/agent/tool.ts"
 import type { Run } from "../../src/core/run.ts"
-import { begin, stumbled } from "../../src/core/turn.ts"
+import { stumbled } from "../../src/core/stumble.ts"
+import { begin } from "../../src/core/turn.ts"
 import { scriptedModel } from "../fakes/model.ts"
 
 test.each([

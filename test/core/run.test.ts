@@ -10,18 +10,8 @@ import { FORMAT, indexesOf, needsOf, openAsks, NewerFormat, saidLately, wakeAt }
 import type { Ask, Call, Run, Step } from "../../src/core/run.ts"
 import { readRun, writeRun } from "../../src/core/stored.ts"
 import { doubted } from "../../src/core/doubt.ts"
-import {
-  begin,
-  askedAgain,
-  decided,
-  end,
-  finished,
-  starting,
-  stumbled,
-  suspended,
-  took,
-  unmarked,
-} from "../../src/core/turn.ts"
+import { begin, askedAgain, decided, end, finished, starting, suspended, took, unmarked } from "../../src/core/turn.ts"
+import { stumbled } from "../../src/core/stumble.ts"
 import { commit, imbalance, member, newLife, REQ, result, RULE, take, turnOf } from "./life.ts"
 import type { Life, Want } from "./life.ts"
 
