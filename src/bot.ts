@@ -13,6 +13,7 @@ import { createToolkit } from "./agent/tool.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import { mayStillGrant } from "./core/grant.ts"
+import { userMessage, type Part } from "./core/parts.ts"
 import { isPerson, principalsOf } from "./core/policy.ts"
 import { wishOf, type Run, type Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
@@ -117,9 +118,7 @@ async function agentsOf(
 }
 
 /** The transcript that a run begins with. */
-const opening = (prompt: string): string[] => [
-  JSON.stringify({ role: "user", content: [{ type: "text", text: prompt.toWellFormed() }] }),
-]
+const opening = (prompt: string, parts?: readonly Part[]): string[] => [userMessage(prompt, parts)]
 
 /** In the order in which they end; each may take so many ms. */
 interface Stops {
@@ -235,6 +234,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       agents: Object.entries(config.agents).map(([name, agent]) => ({ name, ...agent })),
       calls,
       limits: config.limits,
+      files: config.limits,
       keepEnded: redis.keepEnded,
       opening,
       store,

@@ -113,7 +113,7 @@ describe("the file", () => {
         insecure: false,
         cluster: false,
       },
-      limits: { process: 100, requester: 100, channel: 1_000 },
+      limits: { process: 100, requester: 100, channel: 1_000, files: 5, megabytes: 5 },
       slack: {
         botToken: "xoxb-1-secret",
         apiUrl: "https://slack.com/api/",
@@ -149,7 +149,7 @@ describe("the file", () => {
         insecure: false,
         cluster: false,
       },
-      limits: { process: 100, requester: 100, channel: 1_000 },
+      limits: { process: 100, requester: 100, channel: 1_000, files: 5, megabytes: 5 },
     })
     expect(least.audit).toBeUndefined()
     expect(warnings).toEqual([

@@ -102,6 +102,9 @@ export function settings(around: Surroundings) {
         process: count("runs", 1, 10_000, 100),
         requester: count("runs", 1, 100_000, 100),
         channel: count("runs", 1, 1_000_000, 1_000),
+        // Of what people attach to one message.
+        files: count("files", 0, 10, 5),
+        megabytes: count("megabytes", 1, 20, 5),
       },
       "{ requester: 100 }",
     ).prefault({}),

@@ -4,6 +4,7 @@
 import { App, type LogLevel } from "@slack/bolt"
 import type { WebClient } from "@slack/web-api"
 import { sdkLog, type Log } from "../log.ts"
+import type { Part } from "../core/parts.ts"
 import type { Run } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
 import { onClick } from "./clicks.ts"
@@ -27,10 +28,11 @@ export interface AppOptions {
   lists: Lists
   agents?: Front["agents"]
   limits: Front["limits"]
+  files?: Front["files"]
   /** ms that an ended run is kept. */
   keepEnded: number
   /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */
-  opening: (prompt: string) => string[]
+  opening: (prompt: string, parts?: readonly Part[]) => string[]
   store: Store
   calls: Calls
   people: People
@@ -68,7 +70,14 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     logger: sdkLog<LogLevel>(log),
     timeout: CALL_TIMEOUT,
   })
-  const front: Front = { agents: [], ...options, client, repeats: new Repeats(), names: new Names(client) }
+  const front: Front = {
+    agents: [],
+    files: { files: 5, megabytes: 5 },
+    ...options,
+    client,
+    repeats: new Repeats(),
+    names: new Names(client),
+  }
   const homes = new Homes(front, options.homes)
   const line = connection({ transport: slack.transport, apiUrl: slack.apiUrl, lines: options.lines ?? 2, log })
   const app = new App({

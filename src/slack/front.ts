@@ -7,10 +7,12 @@ import type { Denial, Right, Rule, Who } from "../core/policy.ts"
 import type { Decision } from "../core/rules.ts"
 import type { Request } from "../core/suspension.ts"
 import type { Person } from "../core/fact.ts"
+import type { Part } from "../core/parts.ts"
 import type { Store } from "../store/store.ts"
 import type { Message } from "./blocks/limits.ts"
 import type { Home, Log } from "./client.ts"
 import type { NamedAgent } from "./agents.ts"
+import type { FileLimits } from "./files.ts"
 import type { People } from "./people.ts"
 import type { Repeats } from "./repeats.ts"
 import type { Names } from "./show/names.ts"
@@ -62,10 +64,12 @@ export interface Front {
   command: string
   /** How many runs may be at once, those that wait included: of one requester, and in one channel. */
   limits: { requester: number; channel: number }
+  /** Which of the files that people attach are taken. */
+  files: FileLimits
   /** ms that an ended run is kept. */
   keepEnded: number
   /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */
-  opening: (prompt: string) => string[]
+  opening: (prompt: string, parts?: readonly Part[]) => string[]
 }
 
 /** Where and how a person can be answered. */

@@ -3,6 +3,7 @@
  * no door in particular.
  */
 import type { Person, Via } from "../core/fact.ts"
+import type { Part } from "../core/parts.ts"
 import { mayStart, type Denial } from "../core/policy.ts"
 import { begin } from "../core/turn.ts"
 import { agentsList } from "./blocks/agents.ts"
@@ -23,6 +24,8 @@ export interface Came {
   channel: string
   way: Way
   via: Via
+  /** What they attached. */
+  parts?: readonly Part[]
 }
 
 /** ms that a person waits for their run to be stored. */
@@ -72,7 +75,7 @@ async function unfitAgent(front: Front, came: Came, name: string, prompt: string
 /** Undefined: this very thing had started its run before. */
 async function stored(
   { store, keepEnded, opening }: Front,
-  { id, cause, channel, way, via }: Came,
+  { id, cause, channel, way, via, parts }: Came,
   { agent, prompt, requester }: Wish & { requester: Person },
 ): Promise<Said | undefined> {
   const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")
@@ -92,7 +95,7 @@ async function stored(
           rooted: false,
           counts: true,
           via,
-          transcript: opening(whole),
+          transcript: opening(whole, parts),
           slots: [{ name: "link", data: wordData({ ...way, text: "" }) }],
         },
         now,
