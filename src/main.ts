@@ -15,6 +15,8 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
   countersign start             run the bot (environment and countersign.yaml)
   countersign check [--live]    look at configuration, tools, Slack and Redis: every fault at once, with its remedy;
                                 --live: have Slack validate one message of every kind
+  countersign tools [--tool NAME [--args JSON] [--user U…]]
+                                list every tool: where it comes from, what it takes, which rule its calls fall under
   countersign policy test --tool NAME [--args JSON] [--user U…]
                                 say which rule a call falls under and why, who decides, and what that person may do
   countersign audit verify [--run ID] [--count N --root HEX [--shard N]]
@@ -34,6 +36,7 @@ Ends with 0; with 2 when something is to be mended first; with 1 when Redis or S
 const COMMANDS: Record<string, Command | { next: Record<string, Command> }> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
+  tools: { run: toolsList, takes: ["tool", "args", "user"] },
   policy: { next: { test: { run: policyTest, takes: ["tool", "args", "user"] } } },
   audit: {
     next: {
@@ -143,6 +146,14 @@ async function policyTest({ tool, args = "{}", user }: Given): Promise<void> {
   const told = await testPolicy(readConfig(process.env), { tool, args, user })
   if (told.ok) return say(told.lines.join("\n"))
   deny(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
+}
+
+async function toolsList({ tool, args, user }: Given): Promise<void> {
+  if (tool === undefined && (args ?? user) !== undefined) return misused("tools needs --tool, the name of a tool.")
+  const [{ readConfig }, { listTools }] = await Promise.all([import("./config.ts"), import("./check/tools.ts")])
+  const { lines, faults } = await listTools(readConfig(process.env), { tool, args, user })
+  if (lines.length > 0) say(lines.join("\n"))
+  if (faults.length > 0) deny(`Not all can be told: ${counted(faults.length, "fault")}.${listed(faults)}`)
 }
 
 async function auditVerify(given: Given): Promise<void> {

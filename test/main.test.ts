@@ -70,6 +70,7 @@ describe("what is typed", () => {
     [["start", "--live"], 2, { err: /^start takes no --live\.\n/ }],
     [["sandbox", "--port", "http"], 2, { err: /^"http" is no port: put 0 \(any\) to 65535\.\n/ }],
     [["check", "all"], 2, { err: /^check takes no "all"\.\n/ }],
+    [["tools", "--args", "{}"], 2, { err: /^tools needs --tool, the name of a tool\.\n/ }],
     [["policy"], 2, { err: /^policy goes on with "test": policy test\.\n/ }],
     [["policy", "test"], 2, { err: /^policy test needs --tool, the name of a tool\.\n/ }],
     [["audit"], 2, { err: /^audit goes on with "verify" or "export": audit verify\.\n/ }],

@@ -2,14 +2,14 @@
  * How a run moves on: it starts, takes a model's turn, starts and finishes calls, completes the turn, ends.
  * Pure; every transition yields the next state and its facts, or says why not. Knows no model, no tool and no store.
  */
-import { about, raise } from "./ask.ts"
+import { raise } from "./ask.ts"
 import { isMarked, isOf, isRunning, isUnbegun } from "./attempt.ts"
 import { answerField, endSlot, goneOn, handedOver } from "./converse.ts"
 import type { Entry, Person, Via } from "./fact.ts"
-import { closedHeld } from "./held.ts"
+import { closeAsks } from "./held.ts"
 import { mask } from "./mask.ts"
 import type { Rule } from "./policy.ts"
-import { argsField, callOf, FORMAT, grantOf, merge, step, withAsk, withCall } from "./run.ts"
+import { argsField, callOf, FORMAT, grantOf, merge, step, withCall } from "./run.ts"
 import type { Ask, Attempt, Call, Effects, Ended, Hints, Run, Since, Step, Text } from "./run.ts"
 import { wholeCall, wholeRun } from "./shape.ts"
 import type { Request } from "./suspension.ts"
@@ -282,22 +282,6 @@ export function decided(run: Run, callId: string, result: Result, now: number): 
   const call = callOf(run, callId)
   if (!call || (call.state !== "decided" && call.state !== "ready")) return undefined
   return written(unrunOf(run, call, result.outcome), call, result, now)
-}
-
-/** The attempt is over, and nobody waits for what it asked meanwhile. */
-function closeAsks(run: Run, call: Call, attemptId: string, now: number): Step | undefined {
-  const unheld = closedHeld(run, call, "the tool did not wait for the answer", now)
-  return merge(unheld, closeAsk(unheld?.run ?? run, call, attemptId, now))
-}
-
-/** The attempt delivered its outcome after all: nobody needs to decide about it, or about its start once more. */
-function closeAsk(run: Run, call: Call, attemptId: string, now: number): Step | undefined {
-  const ask = run.asks.find((open) => open.id === call.ask && !open.settled)
-  if (!ask) return undefined
-  const cause = `result:${attemptId}`
-  const settled = { ok: true, choice: "done", via: "bot", at: now, cause } as const
-  const entry = about(ask, { what: "settled", via: "bot", outcome: "known", cause })
-  return step(withAsk(run, { ...ask, settled }), now, [entry], { show: "cards" })
 }
 
 function written(run: Run, call: Call, result: Result, now: number, cause?: string): Step {

@@ -11,20 +11,20 @@ import { httpFaults, httpTool } from "./http.ts"
 
 const LOAD_MS = 10_000
 
-export type LoadedTools =
-  | {
-      ok: true
-      tools: Tool[]
-      names: string[]
-      /** Where each comes from, by its name. */
-      from: ReadonlyMap<string, string>
-    }
+export type LoadedTools = {
+  /** Those that are right, whatever is wrong with others. */
+  tools: Tool[]
+  /** Where each comes from, by its name. */
+  from: ReadonlyMap<string, string>
+} & (
+  | { ok: true; names: string[] }
   | {
       ok: false
       /** The names of all tools, broken ones as well; undefined when some can't be told. */
       names: string[] | undefined
       faults: string[]
     }
+)
 
 /**
  * Imports the files (absolute paths) and gives their tools in order, then those of the endpoints; or every fault of every item
@@ -51,9 +51,11 @@ export async function loadTools(
   faults.push(...http.flatMap((item) => item.faults), ...twice(items, http))
   items.push(...http)
   const names = [...new Set(items.flatMap(({ name }) => name ?? []))]
-  if (faults.length > 0) return { ok: false, names: allNamed ? names : undefined, faults }
-  const from = new Map(items.map(({ name, file }) => [name ?? "", file]))
-  return { ok: true, names, from, tools: items.flatMap(({ tool }) => tool ?? []) }
+  const tools = items.flatMap(({ tool }) => tool ?? [])
+  // The first of a name is the one that is told twice.
+  const from = new Map(items.map(({ name, file }): [string, string] => [name ?? "", file]).reverse())
+  if (faults.length > 0) return { ok: false, names: allNamed ? names : undefined, faults, tools, from }
+  return { ok: true, names, from, tools }
 }
 
 /** One item of a module's list, or of the endpoints. */

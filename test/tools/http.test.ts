@@ -385,7 +385,7 @@ describe("the configuration", () => {
       { name: "d", url: "https://a.example.com/", inputSchema: { properties: { x: { type: "strin" } } } },
     )
     const loaded = await loadTools([], read.data)
-    expect(loaded).toEqual({
+    expect(loaded).toMatchObject({
       ok: false,
       names: ["a", "b", "c", "d"],
       faults: [

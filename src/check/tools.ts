@@ -1,0 +1,145 @@
+/**
+ * Every tool that the file gives, told to whoever writes it: where it comes from, what it takes, what its calls may do, and under
+ * which rule they fall. It calls none; what can't be looked at is said, and hides nothing else.
+ */
+import type { Tool } from "../agent/tool.ts"
+import type { Known, Reading } from "../config.ts"
+import { globMatches, type ApprovalRule, type When } from "../core/rules.ts"
+import { createLog } from "../log.ts"
+import { Servers } from "../tools/mcp/servers.ts"
+import { loadTools } from "../tools/modules.ts"
+import { testPolicy } from "./policy-test.ts"
+import { plain } from "./report.ts"
+
+export interface Wanted {
+  tool?: string | undefined
+  /** JSON text. */
+  args?: string | undefined
+  user?: string | undefined
+}
+
+export interface Listed {
+  lines: string[]
+  /** Sentences with their remedy. */
+  faults: string[]
+}
+
+/** A tool, and where it comes from. */
+interface Given {
+  tool: Tool
+  from: string
+}
+
+/** All tools, or the one that is named, with the rule for the args that are given. */
+export async function listTools(reading: Reading, wanted: Wanted = {}): Promise<Listed> {
+  const { known } = reading
+  const { tools, faults } = await gathered(known, reading.ok ? reading.secrets : [])
+  const all = [...ofFile(reading.faults), ...faults]
+  const shown = tools.filter(({ tool }) => wanted.tool === undefined || tool.name === wanted.tool)
+  const lines = shown.flatMap((one, index) => [...(index === 0 ? [] : [""]), ...about(one, reading, wanted)])
+  if (wanted.tool === undefined) return { lines: [...lines, "", counted(tools.length)], faults: all }
+  if (shown.length === 0) {
+    const names = tools.map(({ tool }) => tool.name)
+    const there = names.length === 0 ? "there are none" : `there are ${names.join(", ")}`
+    return { lines, faults: [...all, `--tool: no tool's name is ${plain(wanted.tool)}; ${there}.`] }
+  }
+  const { tool, args, user } = wanted
+  if (args === undefined && user === undefined) return { lines, faults: all }
+  const told = await testPolicy(reading, { tool, args: args ?? "{}", user })
+  return told.ok ? { lines: [...lines, "", ...told.lines], faults: all } : { lines, faults: [...all, ...told.faults] }
+}
+
+const counted = (count: number): string => (count === 1 ? "1 tool." : `${count} tools.`)
+
+/** What is missing in the environment has nothing to do with tools. */
+const ofFile = (faults: readonly string[]): string[] => faults.filter((fault) => !/^[A-Z_]+ /.test(fault))
+
+interface Gathered {
+  tools: Given[]
+  faults: string[]
+}
+
+async function gathered({ tools, httpTools, mcpServers }: Known, secrets: readonly string[]): Promise<Gathered> {
+  const loaded = await loadTools(tools.items, httpTools.items)
+  const given = loaded.tools.map((tool) => ({ tool, from: loaded.from.get(tool.name) ?? tool.source }))
+  const taken = given.map(({ tool }) => tool.name)
+  const foreign = await ofServers(mcpServers?.servers ?? [], { taken, secrets })
+  return {
+    tools: [...given, ...foreign.tools],
+    faults: [...(loaded.ok ? [] : loaded.faults), ...foreign.faults],
+  }
+}
+
+/** ms that ending the servers may take. */
+const STOP_WITHIN = 3000
+
+/** Each is connected to, asked what it has, and let go of. */
+async function ofServers(
+  servers: ConstructorParameters<typeof Servers>[0]["servers"],
+  how: { taken: string[]; secrets: readonly string[] },
+): Promise<Gathered> {
+  if (servers.length === 0) return { tools: [], faults: [] }
+  const log = createLog({ level: "silent", secrets: how.secrets, mask: (text) => text })
+  const all = new Servers({ servers, ...how, log })
+  try {
+    await all.start()
+    const standing = all.standing()
+    return {
+      tools: standing.flatMap(({ name, tools }) => tools.map((tool) => ({ tool, from: `mcpServers.${name}` }))),
+      faults: standing.flatMap(({ name, state, notes }) => [
+        ...(state.kind === "away" || state.kind === "connecting" ? [awayWords(name, state)] : []),
+        ...notes.map((note) => `mcpServers.${name}: ${plain(note).replace(/\.$/, "")}.`),
+      ]),
+    }
+  } finally {
+    await all.stop(STOP_WITHIN)
+  }
+}
+
+const awayWords = (name: string, state: { kind: string; why?: string }): string =>
+  `mcpServers.${name}: it could not be asked for its tools${state.why === undefined ? "" : ` (${plain(state.why)})`}.`
+
+function about({ tool, from }: Given, { settings, known }: Reading, { args }: Wanted): string[] {
+  const { name, description, effects, destructive, inputSchema } = tool
+  return [
+    `${name}, from ${plain(from)}`,
+    `  ${plain(description.split("\n")[0] ?? "")}`,
+    `  Effects: ${EFFECTS[effects]}${destructive ? ", and what it does may not be undone" : ""}.`,
+    `  Takes: ${takes(inputSchema)}`,
+    // With args it is told which rule applies to just these.
+    ...(settings && args === undefined ? ruling(tool.name, settings.approvals, known.at) : []),
+  ]
+}
+
+const EFFECTS: Record<Tool["effects"], string> = {
+  none: "none",
+  repeatable: "repeatable, so it may run again after a crash",
+  once: "once, so it is never run again unasked",
+}
+
+/** Enough to see what it is for; a schema of a server may have a million characters. */
+const LONGEST = 4000
+
+function takes(schema: Tool["inputSchema"]): string {
+  const text = JSON.stringify(schema).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
+}
+
+const DOES = { allow: "runs without asking", ask: "is asked about", deny: "is refused to everybody" }
+
+/** Each rule that a call of the tool may fall under, down to the one that takes all that are left. */
+function ruling(name: string, rules: readonly ApprovalRule[], at: Known["at"]): string[] {
+  const lines: string[] = []
+  for (const [index, { tool, when, do: does }] of rules.entries()) {
+    if (!globMatches(tool, name)) continue
+    const rule = `by ${at(["approvals", index])} (${tool})`
+    if (when === undefined) return [...lines, `  ${lines.length > 0 ? "Else it" : "It"} ${DOES[does]}, ${rule}.`]
+    lines.push(`  With ${wordsOf(when)} it ${DOES[does]}, ${rule}.`)
+  }
+  return [...lines, `  ${lines.length > 0 ? "Else it" : "It"} is asked about: no rule is about it.`]
+}
+
+const wordsOf = (when: When): string =>
+  Object.entries(when)
+    .map(([path, wanted]) => `${path} ${plain(JSON.stringify(wanted))}`)
+    .join(" and ")
