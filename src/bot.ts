@@ -41,6 +41,8 @@ export interface BotOptions {
   log: Log
   /** The model of `provider: demo`. */
   demo: () => LanguageModelV3
+  /** ms from one comparison of a run with Slack to the next. */
+  lookEvery?: number
 }
 
 export interface Bot {
@@ -190,6 +192,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       log,
       owner,
       command: config.command,
+      ...(options.lookEvery === undefined ? {} : { lookEvery: options.lookEvery }),
     })
     stops.tellers.push(() => show.stop())
     const channel =

@@ -43,13 +43,17 @@ export const nameOf = ({ wire, name }: Pick<Border, "wire" | "name">): string =>
 /**
  * Counts what passes and names each border: `redis commit 3 after`. What was said before word for word, and nothing has
  * changed since (a bot at rest looks for work each second), is no further border, so that the names do not hang on how long
- * something took.
+ * something took. What loops ask of Redis is counted from the last thing that passes so often only as there is a reason for
+ * it (`redis pace 2 since model 1 before`): how often they went around by then is another number each time.
  */
 export class Numbering {
   /** Names of Redis' commands and scripts that change nothing. */
   readonly #readers: ReadonlySet<string>
   readonly #counts = new Map<string, number>()
-  readonly #numbers = new WeakMap<object, number>()
+  /** By what passes: its kind and number. */
+  readonly #names = new WeakMap<object, string>()
+  /** What passed last that is no loop's. */
+  #last: string | undefined
   /** What was said since something last changed. */
   readonly #said = new Set<string>()
 
@@ -61,21 +65,27 @@ export class Numbering {
   label({ wire, name, side, said, passage }: Border): string | undefined {
     const kind = nameOf({ wire, name })
     if (side === "before") this.#count(passage, kind, `${kind} ${said}`, wire === "redis" && this.#readers.has(name))
-    const number = this.#numbers.get(passage)
-    return number === undefined ? undefined : `${kind} ${number} ${side}`
+    const known = this.#names.get(passage)
+    return known === undefined ? undefined : `${known} ${side}`
   }
 
   #count(passage: object, kind: string, words: string, isReader: boolean): void {
     if (this.#said.has(words)) return
     if (!isReader) this.#said.clear()
     this.#said.add(words)
-    const number = (this.#counts.get(kind) ?? 0) + 1
-    this.#counts.set(kind, number)
-    this.#numbers.set(passage, number)
+    const loops = kind.startsWith("redis ") && !REASONED.includes(kind)
+    const since = loops && this.#last !== undefined ? ` since ${this.#last}` : ""
+    const number = (this.#counts.get(kind + since) ?? 0) + 1
+    this.#counts.set(kind + since, number)
+    this.#names.set(passage, `${kind} ${number}${since}`)
+    if (!loops) this.#last = `${kind} ${number}`
   }
 }
 
+/** Of Redis, what is done because something happened, and not because a loop went around. */
+const REASONED = ["redis commit", "redis admit", "redis remove"]
+
 /** `redis commit`, of `redis commit 3 after`: what it is one of. */
-export const kindOf = (label: string): string => label.replace(/ \d+ (before|after)$/u, "")
+export const kindOf = (label: string): string => label.replace(/ \d+( since .+)? (before|after)$/u, "")
 
 export const sideOf = (label: string): Side => (label.endsWith("after") ? "after" : "before")

@@ -14,11 +14,13 @@ export interface Order {
   env: Record<string, string>
   /** Where its log goes. */
   log: string
+  /** ms from one comparison of a run with Slack to the next. */
+  lookEvery?: number
 }
 
 export type Report = { id: number; fault?: string }
 
-async function start({ env, log: file }: Order): Promise<void> {
+async function start({ env, log: file, lookEvery }: Order): Promise<void> {
   const reading = readConfig(env)
   if (!reading.ok) throw new Error(reading.faults.join("\n"))
   const tools = await loadTools(reading.config.tools, reading.config.httpTools)
@@ -28,7 +30,8 @@ async function start({ env, log: file }: Order): Promise<void> {
   const demo = () => {
     throw new Error("no demo here")
   }
-  await startBot({ config: reading.config, tools: tools.tools, secrets: [], log, demo })
+  const looks = lookEvery === undefined ? {} : { lookEvery }
+  await startBot({ config: reading.config, tools: tools.tools, secrets: [], log, demo, ...looks })
 }
 
 // Answers to people go to addresses that any bot may be told: there they say whose they are.

@@ -32,6 +32,8 @@ export interface CellOptions {
   turns: readonly WireTurn[]
   /** Lines of countersign.yaml, as JSON. */
   config?: Record<string, unknown>
+  /** ms from one comparison of a run with Slack to the next. */
+  lookEvery?: number
   /** Asked of everything that a bot lets pass, also while it starts. */
   onBorder: (bot: Bot, border: Border) => Fate | Promise<Fate>
 }
@@ -153,7 +155,7 @@ export class Cell {
   /** Starts a bot; resolves when it is connected. */
   async bot(): Promise<Bot> {
     const { bots, options, replies, prefix } = this.#parts
-    const { fleet, onBorder, redisUrl, folder } = options
+    const { fleet, onBorder, redisUrl, folder, lookEvery } = options
     const bot = new Bot(`bot${bots.length + 1}`)
     bots.push(bot)
     const gate = (border: Border): Fate | Promise<Fate> => (bot.isDead ? "dead" : onBorder(bot, border))
@@ -193,7 +195,7 @@ export class Cell {
     }
     const others = bots.filter((other) => other.pid > 0).map(({ pid }) => pid)
     try {
-      bot.seated(await fleet.start({ env, log: at("log") }, others))
+      bot.seated(await fleet.start({ env, log: at("log"), ...(lookEvery === undefined ? {} : { lookEvery }) }, others))
     } catch (error) {
       // Whoever died while it started, started in vain.
       if (!bot.isDead) throw error
@@ -208,9 +210,15 @@ export class Cell {
   }
 
   /** All runs there are, oldest first. */
-  async runs(): Promise<Kept[]> {
+  async list(): Promise<Run[]> {
     const found = await this.store.list([`requester:T1:${REQ}`], 100)
-    const kept = found.reverse().map(async ({ run }): Promise<Kept> => {
+    return found.reverse().map(({ run }) => run)
+  }
+
+  /** The same, with all that is stored of them. */
+  async runs(): Promise<Kept[]> {
+    const found = await this.list()
+    const kept = found.map(async (run): Promise<Kept> => {
       const [facts, transcript] = await Promise.all([this.store.facts(run.id), this.store.transcript(run.id)])
       return { run, facts: facts.map((text) => JSON.parse(text) as Fact), transcript }
     })
@@ -237,6 +245,21 @@ export class Cell {
     return !isDue && cards + rest + outbox === 0 && owners.every((owned) => owned === 0)
   }
 
+  /** What Redis has of a run that is no run any more: names of keys, and of lists that it is in. */
+  async remains(id: string): Promise<string[]> {
+    const { redis, prefix } = this.#parts
+    const { tag, agenda, cards, rest, looks, index } = shardKeys(prefix, 0)
+    const names = await redis.keys(`${tag}*`)
+    const lists = [agenda, cards, rest, ...names.filter((name) => name.startsWith(index))]
+    const isIn = await Promise.all(lists.map(async (name) => (await redis.zscore(name, id)) !== null))
+    const looked = (await redis.lrange(looks, 0, -1)).some((place) => place.endsWith(id))
+    return [
+      ...names.filter((name) => name.endsWith(id)),
+      ...lists.filter((_, n) => isIn[n]),
+      ...(looked ? [looks] : []),
+    ]
+  }
+
   async close(): Promise<void> {
     const { redis, replies } = this.#parts
     for (const bot of this.bots) bot.close()
@@ -255,8 +278,8 @@ const configOf = (prefix: string, tools: string, baseUrl: string, more: CellOpti
   approvers: ["S0SRE"],
   approvals: [{ tool: "read", do: "allow" }],
   audit: { channel: AUDIT },
-  redis: { prefix },
   ...more,
+  redis: { prefix, ...(more?.["redis"] as object | undefined) },
 })
 
 const following =

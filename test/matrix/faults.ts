@@ -53,9 +53,9 @@ const slack = (status: number, error: string, headers: Record<string, string> = 
   answer: { status, headers, body: JSON.stringify({ ok: false, error }) },
 })
 
-const ANY_REDIS = /^redis \w+ \d+ before$/
+const ANY_REDIS = /^redis \w+ \d+( since .+)? before$/
 const ANY_SLACK = /^slack [\w.]+ \d+ before$/
-const ANY = /^(redis|slack|envelope) [\w.]+ \d+ before$/
+const ANY = /^(redis|slack|envelope) [\w.]+ \d+( since .+)? before$/
 
 /** Breaks a Redis of one's own and mends it after a while; what passes then goes on its way. */
 const breaking =
@@ -67,7 +67,7 @@ const breaking =
   }
 
 const REDIS: Fault[] = [
-  { name: "Redis: reply lost", at: /^redis \w+ \d+ after$/, per: "kind", begin: once("cut") },
+  { name: "Redis: reply lost", at: /^redis \w+ \d+( since .+)? after$/, per: "kind", begin: once("cut") },
   { name: "Redis: cut off before", at: ANY_REDIS, per: "kind", begin: once("cut") },
   {
     name: "Redis: loading",

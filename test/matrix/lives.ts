@@ -14,8 +14,12 @@ export interface Life {
   doubt?: DoubtAnswer
   /** A border at which the first bot dies in any case: the life that is looked at is that of the next one. */
   after?: string
-  /** Something that takes long: what passes there is held up until the other border has passed. */
-  slow?: { at: string; until: string }
+  /** Something that takes long: what passes there is held up until one of the other kind has been carried out, and for so many ms more. */
+  slow?: { at: string; until: string; more?: number }
+  /** ms from one comparison of a run with Slack to the next; ten minutes unless said. */
+  lookEvery?: number
+  /** In the end the run is deleted, and nothing is left of it. */
+  deleted?: true
   /** How the run ends, whatever died: undefined when any end may be. */
   ends: "done" | "cancelled"
 }
@@ -80,7 +84,7 @@ export const LIVES: readonly Life[] = [
       { do: "press", who: APP2, action: "decline", tool: "restart" },
     ],
     // So long that its holder renews the lease.
-    slow: { at: "tool scale end 1 before", until: "redis renew 1 after" },
+    slow: { at: "tool scale end 1 before", until: "redis renew" },
     ends: "done",
   },
   {
@@ -100,6 +104,31 @@ export const LIVES: readonly Life[] = [
     turns: wanting("choose", {}),
     config: { approvals: [{ tool: "choose", do: "allow" }] },
     steps: [start, { do: "fill", who: REQ, action: "answer", given: { "Your answer": "in eu-west" } }],
+    ends: "done",
+  },
+  {
+    name: "paused",
+    turns: [{ text: "First a look.", calls: [{ id: "c0", name: "read" }] }, ...wanting("restart")],
+    config: { admins: [APP2] },
+    steps: [
+      start,
+      { do: "type", who: APP2, text: "pause", heard: /^(Paused:|It is paused already)/ },
+      { do: "type", who: REQ, text: "list", heard: /waiting for you, 1 run of yours$/ },
+      { do: "type", who: APP2, text: "resume", heard: /^(Resumed:|Nothing to resume)/ },
+      approve,
+    ],
+    // Whoever holds the run knows of the pause by then, and does not ask the model.
+    slow: { at: "tool read end 1 before", until: "redis showAll", more: 3500 },
+    ends: "done",
+  },
+  {
+    name: "deleted",
+    turns: wanting("restart"),
+    // Long enough for everything to be shown while the card is open: then it is compared with Slack.
+    config: { expiresIn: "8s", redis: { keepEnded: "15s" } },
+    steps: [start, { do: "wait" }],
+    lookEvery: 1000,
+    deleted: true,
     ends: "done",
   },
   inDoubt("again"),

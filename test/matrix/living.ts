@@ -5,7 +5,7 @@
 import type { Ask } from "../../src/core/run.ts"
 import type { Message } from "../../src/sandbox/workspace.ts"
 import { nodes, wordsOf } from "../promises/seen.ts"
-import { Numbering, type Border, type Fate } from "./border.ts"
+import { kindOf, Numbering, type Border, type Fate } from "./border.ts"
 import { APP1, APP2, AUDIT, Cell, OPS, REQ, type Bot, type CellOptions } from "./cell.ts"
 import { judge, type Evidence } from "./judge.ts"
 import type { Life } from "./lives.ts"
@@ -69,7 +69,8 @@ export async function lived(living: Living): Promise<Lived> {
     const label = counting ? numbering.label(border) : undefined
     if (label !== undefined) labels.push(label)
     const given = counting ? fate(label, border, cell) : "pass"
-    if (label !== undefined && label === life.slow?.until) pass()
+    if (life.slow && label !== undefined && kindOf(label) === life.slow.until && border.side === "after")
+      setTimeout(pass, life.slow.more ?? 0)
     if (label !== undefined && label === life.slow?.at) return passed.then(() => given).then((one) => settled(bot, one))
     return given instanceof Promise ? given.then((one) => settled(bot, one)) : settled(bot, given)
   }
@@ -79,7 +80,14 @@ export async function lived(living: Living): Promise<Lived> {
     return given
   }
 
-  const cell = await Cell.start({ ...living, turns: life.turns, config: life.config ?? {}, onBorder })
+  const { turns, config = {}, lookEvery } = life
+  const cell = await Cell.start({
+    ...living,
+    turns,
+    config,
+    onBorder,
+    ...(lookEvery === undefined ? {} : { lookEvery }),
+  })
   /** Starts whoever is to be alive from here on. */
   const begin = async (): Promise<void> => {
     const looked = life.after === undefined || deaths > 0
@@ -108,7 +116,12 @@ export async function lived(living: Living): Promise<Lived> {
     const stuck = await driven(life, place, () => successor, performance.now() + within)
     await successor
     const evidence = await left(cell)
-    const findings = [...stuck, ...(await judgedLife(life, evidence))]
+    const ends = await judgedLife(life, evidence)
+    const findings = [
+      ...stuck,
+      ...(life.deleted ? await deletedLife(cell, evidence, ends, performance.now() + within) : ends),
+    ]
+    await successor
     return { labels, deaths, findings, seconds: (performance.now() - began) / 1000, evidence, deeds }
   } finally {
     await successor.catch(() => undefined)
@@ -121,6 +134,7 @@ async function driven(life: Life, place: Place, starting: () => Promise<unknown>
   const doubts = new Doubts(place, life.doubt ?? "done")
   const doing = life.steps.map((step) => new Doing(step, place))
   let failed: unknown
+  let next = 0
   for (;;) {
     starting().catch((error: unknown) => (failed = error))
     if (failed !== undefined) throw failed
@@ -128,16 +142,21 @@ async function driven(life: Life, place: Place, starting: () => Promise<unknown>
     await doubts.answer()
     if (await doing[0]?.isOver()) doing.shift()
     else await new Promise((resolve) => setTimeout(resolve, 100))
+    if (performance.now() < next) continue
+    next = performance.now() + LOOKS
     const waits = place.messages().some(isOpen)
     const isOver = (doing.length === 0 || isOverAlready(place)) && !waits
     if ((isOver || (await place.hasEnded())) && (await place.isAtRest())) return []
   }
 }
 
+/** ms from one look whether all is over to the next: it asks Redis a lot. */
+const LOOKS = 500
+
 /** Also where Slack could not be told. */
 async function hasEnded(cell: Cell): Promise<boolean> {
-  const kept = await cell.runs()
-  return kept.length > 0 && kept.every(({ run }) => run.ended !== undefined)
+  const runs = await cell.list()
+  return runs.length > 0 && runs.every(({ ended }) => ended !== undefined)
 }
 
 /** A run that has ended leaves nothing to do, also when it ended otherwise than the steps think. */
@@ -176,6 +195,19 @@ function told({ slack: { workspace } }: Cell, who: string): Word[] {
   const direct = [...workspace.channels.values()].filter(({ kind, members }) => kind === "dm" && members.includes(who))
   const all = [...workspace.ephemerals(who), ...direct.flatMap(({ id }) => workspace.messages(id))]
   return all.filter(({ is_bot }) => is_bot).map(({ text }) => ({ who, text }))
+}
+
+/** What is wrong with it once it is deleted, if it was not before anybody could look. */
+async function deletedLife(cell: Cell, evidence: Evidence, ends: string[], until: number): Promise<string[]> {
+  const { workspace } = cell.slack
+  const told = /\brun (r\w+)/.exec(workspace.messages(OPS).map(wordsOf).join("\n"))?.[1]
+  const id = evidence.kept[0]?.run.id ?? told
+  if (id === undefined) return ["deleted: nobody knows which run"]
+  for (let left = await cell.remains(id); left.length > 0; left = await cell.remains(id)) {
+    if (performance.now() > until) return [...ends, `deleted: there is left of it ${left.join(", ")}`]
+    await new Promise((resolve) => setTimeout(resolve, LOOKS))
+  }
+  return evidence.kept.length > 0 ? ends : []
 }
 
 async function judgedLife({ ends }: Life, evidence: Evidence): Promise<string[]> {

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util"
 import { kindOf, sideOf } from "./border.ts"
 import { LIVES, lifeOf } from "./lives.ts"
 import { longForm, printed, say } from "./long-form.ts"
-import { again, bordersOf, each, sampled, seeded, shuffled, tried } from "./matrix.ts"
+import { again, bordersOf, each, isReader, sampled, seeded, shuffled, tried } from "./matrix.ts"
 import type { CellOf, Result, Variant } from "./matrix.ts"
 
 const { values } = parseArgs({
@@ -17,6 +17,8 @@ const { values } = parseArgs({
     pair: { type: "boolean" },
     /** Only so many per cent of all, those that the seed picks. */
     share: { type: "string", default: "100" },
+    /** None at which nothing changes: those are the same as what comes before them, and are killed last else. */
+    writers: { type: "boolean" },
     /** Begins no kill after so long. */
     minutes: { type: "string", default: "600" },
     /** One of each wire and side, as the test does it. */
@@ -49,9 +51,15 @@ await each(found, atOnce, async ({ life, variant }) => {
   if (values.list) say(borders.map((border) => `${life.name} ${variant}: ${border}`).join("\n"))
 })
 const all = [...seen.values()].reduce((sum, count) => sum + count, 0)
-say(`${all} borders in ${lives.length} lives, found in ${elapsed()}; seed ${seed}`)
+const mixed = shuffled(cells, next).filter(() => next(100) < Number(values.share))
+const [writers, readers] = [false, true].map((reads) =>
+  mixed.filter(({ border }) => isReader(border, ground) === reads),
+)
+const picked = [...(writers ?? []), ...(values.writers ? [] : (readers ?? []))]
+say(
+  `${all} borders in ${lives.length} lives, ${writers?.length} to kill at where something changes; found in ${elapsed()}; seed ${seed}`,
+)
 
-const picked = shuffled(cells, next).filter(() => next(100) < Number(values.share))
 const results: Result[] = []
 if (!values.list)
   await each(picked, atOnce, async (cell) => {

@@ -62,9 +62,15 @@ export async function bordersOf(
 }
 
 /** A tool's gate has one side. To die after reading is to die before whatever comes next. */
-function isSame(label: string, { readers }: Ground): boolean {
+const isSame = (label: string, ground: Ground): boolean => label.startsWith("tool ") || isReader(label, ground)
+
+/** Methods of Slack's that change nothing. */
+const ASKS = /^(auth|bots|conversations|team|usergroups|users)\.|^chat\.getPermalink$|^apps\.connections\.open$/
+
+/** Whether it is one at which nothing changes: to die there is to die after whatever changed something before it. */
+export function isReader(label: string, { readers }: Pick<Ground, "readers">): boolean {
   const [wire, name = ""] = kindOf(label).split(" ")
-  return wire === "tool" || (wire === "redis" && readers.has(name))
+  return (wire === "redis" && readers.has(name)) || (wire === "slack" && ASKS.test(name))
 }
 
 /** Kills at the border, and looks what becomes of the life. */

@@ -9,8 +9,8 @@ import { nodes } from "../promises/seen.ts"
 import { APP2, OPS } from "./cell.ts"
 
 export type Step =
-  /** Types `/agent <text>`. */
-  | { do: "type"; who: string; text: string }
+  /** Types `/agent <text>`. `heard`: what they are told when it was done; without it, a run's message shows that. */
+  | { do: "type"; who: string; text: string; heard?: RegExp }
   /** Presses a button of the first message that has it. `tool`: of a card about that tool; `stays`: the button stands after it. */
   | { do: "press"; who: string; action: string; tool?: string; stays?: true }
   /** Presses a button that opens a window, fills that in (by the labels of its fields) and sends it. */
@@ -84,17 +84,17 @@ export class Doing {
     if (step.do === "see") return messages.some((message) => buttonOf(message, step.action))
     if (step.do === "wait") return messages.length > 0 && !messages.some(isOpen)
     if (!this.#acted?.done) return false
-    if (step.do === "type") return messages.length > 0
+    if (step.do === "type") return step.heard ? this.#hasHeard(step.who, step.heard) : messages.length > 0
     const { on } = this.#acted
-    if (this.#hasHeard(step.who)) return true
+    if (this.#hasHeard(step.who, SETTLES)) return true
     const now = messages.find(({ ts }) => ts === on?.ts)
     if (step.do === "press" && step.stays !== true) return now === undefined || !buttonOf(now, step.action)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
   }
 
-  #hasHeard(who: string): boolean {
+  #hasHeard(who: string, words: RegExp): boolean {
     const since = this.#place.told(who).slice(this.#told)
-    return since.some((text) => SETTLES.test(text))
+    return since.some((text) => words.test(text))
   }
 
   /** Once, and again when a bot died since, and whatever that left was dealt with; or when nothing came of it for long. */
@@ -190,8 +190,18 @@ const pause = async (ms: number): Promise<true> => {
   return true
 }
 
-const buttonOf = ({ blocks }: Message, action: string): boolean =>
-  nodes(blocks).some(({ type, action_id }) => type === "button" && action_id === action)
+/** The buttons of messages that were looked at: each is looked at ten times a second, by whoever waits. */
+const looked = new WeakMap<Message, ReadonlySet<unknown>>()
+
+function buttonOf(message: Message, action: string): boolean {
+  let buttons = looked.get(message)
+  if (!buttons) {
+    const found = nodes(message.blocks).filter(({ type }) => type === "button")
+    buttons = new Set(found.map(({ action_id }) => action_id))
+    looked.set(message, buttons)
+  }
+  return buttons.has(action)
+}
 
 /** What decides an ask; the root's own button is none of these. */
 const DECIDES = ["approve", "decline", "answer", "again", "done", "failed"]

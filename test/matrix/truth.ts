@@ -48,6 +48,8 @@ const TRUE: [RegExp, (told: Told, match: RegExpExecArray) => boolean][] = [
   [/^Not recorded: nothing/, () => true],
   [/^Not (recorded|changed|cancelled)\. I can't check your rights now/, () => true],
   [/^Nothing was recorded/, () => true],
+  [/^(Paused:|It is paused already|Resumed:|Nothing to resume)/, () => true],
+  [/^\d+ waiting for you, \d+ runs? of yours$/, () => true],
   [
     /^Recorded: (approved|answered|declined|failed|run again|was done), /,
     ({ facts, who }, [, what = ""]) => some(facts, { what: "settled", outcome: OUTCOMES[what] ?? "?" }, who),
