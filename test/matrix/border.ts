@@ -73,17 +73,20 @@ export class Numbering {
     if (this.#said.has(words)) return
     if (!isReader) this.#said.clear()
     this.#said.add(words)
-    const loops = kind.startsWith("redis ") && !REASONED.includes(kind)
-    const since = loops && this.#last !== undefined ? ` since ${this.#last}` : ""
+    const isLoop = kind.startsWith("redis ") && !REASONED.includes(kind)
+    const since = isLoop && this.#last !== undefined ? ` since ${this.#last}` : ""
     const number = (this.#counts.get(kind + since) ?? 0) + 1
     this.#counts.set(kind + since, number)
     this.#names.set(passage, `${kind} ${number}${since}`)
-    if (!loops) this.#last = `${kind} ${number}`
+    if (!isLoop) this.#last = `${kind} ${number}`
   }
 }
 
 /** Of Redis, what is done because something happened, and not because a loop went around. */
 const REASONED = ["redis commit", "redis admit", "redis remove"]
+
+/** Whether it is one of a loop's. */
+export const loops = (label: string): boolean => label.includes(" since ")
 
 /** `redis commit`, of `redis commit 3 after`: what it is one of. */
 export const kindOf = (label: string): string => label.replace(/ \d+( since .+)? (before|after)$/u, "")

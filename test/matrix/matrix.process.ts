@@ -3,7 +3,7 @@
  * it. Needs REDIS_URL, a Redis of its own. Ends with 1 when a promise was broken or a border never came up.
  */
 import { parseArgs } from "node:util"
-import { kindOf, sideOf } from "./border.ts"
+import { kindOf, loops, sideOf } from "./border.ts"
 import { LIVES, lifeOf } from "./lives.ts"
 import { longForm, printed, say } from "./long-form.ts"
 import { again, bordersOf, each, isReader, sampled, seeded, shuffled, tried } from "./matrix.ts"
@@ -52,13 +52,11 @@ await each(found, atOnce, async ({ life, variant }) => {
 })
 const all = [...seen.values()].reduce((sum, count) => sum + count, 0)
 const mixed = shuffled(cells, next).filter(() => next(100) < Number(values.share))
-const [writers, readers] = [false, true].map((reads) =>
-  mixed.filter(({ border }) => isReader(border, ground) === reads),
-)
-const picked = [...(writers ?? []), ...(values.writers ? [] : (readers ?? []))]
-say(
-  `${all} borders in ${lives.length} lives, ${writers?.length} to kill at where something changes; found in ${elapsed()}; seed ${seed}`,
-)
+/** What has a reason first, then what loops write, then where nothing changes. */
+const classes = [0, 1, 2].map((place) => mixed.filter(({ border }) => placeOf(border) === place))
+const picked = classes.slice(0, values.writers ? 2 : 3).flat()
+const counts = classes.map(({ length }) => length).join(" + ")
+say(`${all} borders in ${lives.length} lives, found in ${elapsed()}: ${counts} to kill at; seed ${seed}`)
 
 const results: Result[] = []
 if (!values.list)
@@ -77,6 +75,11 @@ say(
 )
 close(wrong > 0)
 process.exit(wrong === 0 && unmet.length <= results.length / 50 ? 0 : 1)
+
+function placeOf(border: string): number {
+  if (isReader(border, ground)) return 2
+  return loops(border) ? 1 : 0
+}
 
 function complain(result: Result): void {
   const { life, variant, border, findings, folder: where } = result
