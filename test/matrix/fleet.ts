@@ -71,7 +71,8 @@ export class Fleet {
         pending.delete(id)
         resolve(report)
       })
-      child.send({ ...order, id } satisfies Order)
+      // It may have died since it was chosen.
+      child.send({ ...order, id } satisfies Order, (error) => error && pending.get(id)?.({ id, fault: error.message }))
     })
   }
 
