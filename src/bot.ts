@@ -92,6 +92,7 @@ async function agentOf(
     tools,
     maxTurns: model.maxTurns,
     maxTokens: model.maxTokens,
+    contextTokens: model.contextTokens,
     maxAsksPerTurn: config.maxAsksPerTurn,
     answers: true,
     retries: MODEL_RETRIES,

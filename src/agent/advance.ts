@@ -2,7 +2,6 @@
  * Moves a run on, one step at a time: a model turn, a call, the result of a decided call. The same steps serve the run
  * that is held in memory and the one in Redis; where it is held, and who is asked, is not known here.
  */
-import type { LanguageModelV3Message } from "@ai-sdk/provider"
 import { handedOver, usedBy } from "../core/converse.ts"
 import { remind } from "../core/remind.ts"
 import { nextFor, openAsks } from "../core/run.ts"
@@ -11,13 +10,12 @@ import { stumbled } from "../core/stumble.ts"
 import { end, took } from "../core/turn.ts"
 import { stepped } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
+import { asked } from "./asking.ts"
 import { perform } from "./call.ts"
 import { Deadline } from "./deadline.ts"
 import { lookForAnswers } from "./hold.ts"
-import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import { plan } from "./plan.ts"
-import type { Tool } from "./tool.ts"
 
 /** `abort` ends what is under way; `drain` keeps new things from starting, `paused` models and calls alone. */
 export interface Signals {
@@ -147,6 +145,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   if (held.run().said) await held.apply((run, now) => stepped(handedOver(run, now)))
   const tools = agent.tools.tools()
   const taken = await asked(held, agent, { tools, limit })
+  if ("shortened" in taken) return
   if (limit.aborted && !limit.isLate) return
   if (!taken.ok) return stumble(held, agent, taken)
   await agent.observe?.turned?.(taken)
@@ -155,18 +154,6 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
   const { text, usage } = taken
   const cut = CUT[taken.finish]
   await held.apply((run, now) => stepped(took(run, { message, text, usage, prices: agent.prices, planned, cut }, now)))
-}
-
-async function asked(
-  held: Held,
-  { model, live, instructions, wishes }: Agent,
-  { tools, limit }: { tools: readonly Tool[]; limit: Deadline },
-): Promise<Turn> {
-  const said = live?.said
-  const onText = said && ((delta: string) => said(held.run(), delta))
-  onText?.("")
-  const messages = (await held.transcript()).map((text) => JSON.parse(text) as LanguageModelV3Message)
-  return takeTurn(model, { messages, tools, instructions, wishes, onText, limit })
 }
 
 async function stumble(held: Held, agent: Agent, taken: Turn & { ok: false }): Promise<void> {

@@ -82,6 +82,8 @@ export interface Agent {
   maxAsksPerTurn: number
   /** Whether somebody answers what a call asks while it goes on. */
   answers?: boolean
+  /** Tokens that the model reads at once: a longer conversation is shortened. Absent: it never is. */
+  contextTokens?: number
   /** How often the model is asked again after a passing fault. */
   retries: number
   /** The first back-off before that, ms; it doubles. */

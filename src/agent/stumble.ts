@@ -12,6 +12,8 @@ export interface Stumble {
   /** How long the provider asks us to wait, ms. */
   retryAfterMs?: number
   words: string
+  /** The conversation has more tokens than the model reads at once. */
+  tooLong?: true
   /** We were told to stop; nothing is wrong with the model. */
   aborted?: true
 }
@@ -50,7 +52,12 @@ function patient(stumble: Stumble, headers: Record<string, string> | undefined):
   return waiting === undefined ? stumble : { ...stumble, retryAfterMs: waiting }
 }
 
-type Judge = { when: (status: number, message: string) => boolean; retryable: boolean; words: string }
+type Judge = {
+  when: (status: number, message: string) => boolean
+  retryable: boolean
+  tooLong?: true
+  words: string
+}
 
 /** First match wins. `%d` is the status, `%m` the model, `%s` what the server says. */
 const JUDGES: Judge[] = [
@@ -60,6 +67,7 @@ const JUDGES: Judge[] = [
       ((status === 400 || status === 422) &&
         /context.{0,12}(length|window|limit)|too (long|many tokens)|maximum.{0,20}tokens/i.test(message)),
     retryable: false,
+    tooLong: true,
     words: "the conversation has become too long for the model",
   },
   {
@@ -107,7 +115,7 @@ function ofStatus(status: number | undefined, message: string | undefined, model
     .replace("%d", String(status))
     .replace("%m", () => `the model "${model}"`)
     .replace("%s", () => detail(message))
-  return { ok: false, retryable: judge.retryable, words }
+  return { ok: false, retryable: judge.retryable, words, ...(judge.tooLong ? { tooLong: true } : {}) }
 }
 
 /** Some servers say 200 and put the error into the body or the stream, with a code or a type of their own. */

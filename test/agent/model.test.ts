@@ -146,7 +146,7 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
     expect(calls[1]).not.toHaveProperty("args")
   })
 
-  test.each<[WireTurn, { retryable: boolean; words: RegExp; retryAfterMs?: number }]>([
+  test.each<[WireTurn, { retryable: boolean; tooLong?: true; words: RegExp; retryAfterMs?: number }]>([
     [
       { status: 429, headers: { "retry-after": "3" } },
       { retryable: true, words: /too many requests \(429\)/, retryAfterMs: 3000 },
@@ -179,16 +179,16 @@ describe.each(wires)("a turn on the wire of %s, %s", (style, mode) => {
         status: 400,
         body: '{"error":{"message":"This model\'s maximum context length is 8192 tokens","code":"context_length_exceeded"}}',
       },
-      { retryable: false, words: /too long for the model/ },
+      { retryable: false, tooLong: true, words: /too long for the model/ },
     ],
     [
       {
         status: 400,
         body: '{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}',
       },
-      { retryable: false, words: /too long/ },
+      { retryable: false, tooLong: true, words: /too long/ },
     ],
-    [{ status: 413 }, { retryable: false, words: /too long/ }],
+    [{ status: 413 }, { retryable: false, tooLong: true, words: /too long/ }],
     [
       { status: 429, body: '{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}' },
       { retryable: false, words: /no credit/ },
