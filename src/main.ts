@@ -193,7 +193,7 @@ async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return misused(`"${port}" is no port: put 0 (any) to 65535.`)
   const [{ startSandbox }, { EXAMPLES }] = await Promise.all([
     import("./sandbox/start.ts"),
-    import("./sandbox/demo/model.ts"),
+    import("./sandbox/demo/examples.ts"),
   ])
   const ending = told()
   const [, script = ""] = process.argv

@@ -12,20 +12,9 @@ import type {
   LanguageModelV3Prompt,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider"
+import { EXAMPLES } from "./examples.ts"
 
 const SERVICES = ["web", "api", "worker"]
-
-/** What the demo understands, for the page's hint and the answer to anything else. */
-export const EXAMPLES = [
-  "how is the web tier?",
-  "restart the web tier",
-  "scale api to 5",
-  "restart web and scale worker to 6",
-  "deploy web 2.4.1 to prod",
-  "plan maintenance for api",
-  "page whoever is on call for web",
-  "explain how you work",
-]
 
 interface Wish {
   tool: string

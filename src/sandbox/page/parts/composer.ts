@@ -1,5 +1,5 @@
 /** The box that takes messages and slash commands. It keeps a draft per conversation and knows nothing of what happens to it. */
-import { EXAMPLES } from "../../demo/model.ts"
+import { EXAMPLES } from "../../demo/examples.ts"
 import { button, el, icon, on } from "../dom.ts"
 
 export interface Draft {

@@ -1,5 +1,5 @@
 /** What stands in a conversation in which nothing was said yet: how to begin. */
-import { EXAMPLES } from "../../demo/model.ts"
+import { EXAMPLES } from "../../demo/examples.ts"
 import { button, el, type Kept } from "../dom.ts"
 import type { Channel } from "../wire.ts"
 

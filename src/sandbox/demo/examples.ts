@@ -1,0 +1,13 @@
+/** What people may ask the demo's agent for. Of its own, since the page shows it as well, and runs in a browser. */
+
+/** What the demo understands, for the page's hint and the answer to anything else. */
+export const EXAMPLES = [
+  "how is the web tier?",
+  "restart the web tier",
+  "scale api to 5",
+  "restart web and scale worker to 6",
+  "deploy web 2.4.1 to prod",
+  "plan maintenance for api",
+  "page whoever is on call for web",
+  "explain how you work",
+]
