@@ -61,31 +61,52 @@ function mustBeWhole(what: string, text: string): void {
 /** In Node 20, but not yet in this language level's types. */
 const isWellFormed = (text: string): boolean => (text as string & { isWellFormed(): boolean }).isWellFormed()
 
-/** How many keys `lua/commit.lua` takes, before its arguments. */
-const KEYS = 7
+/** One commit as `lua/commit.lua` takes it: what its shard has in common with others, the run's own keys, and its arguments. */
+export interface Sent {
+  shard: Shard
+  keys: readonly string[]
+  args: readonly string[]
+}
 
 /** Keys and arguments in the order that `lua/commit.lua` takes them. */
-export function commitArgs(commit: Commit): string[] {
+export function sentOf(commit: Commit): Sent {
   const { id, keys, step, lease } = commit
-  const shows = step.show === "cards" ? keys.cards : keys.rest
-  const args = [keys.run + id, keys.log + id, keys.show + id, keys.agenda, shows, keys.outbox, keys.index]
   // The words, which say where each group ends.
-  args.push("", writeRun(step.run))
+  const args = ["", writeRun(step.run)]
   let ends = ""
   const lists = listsOf(commit)
   const pushSet = (): void => void args.push(...lists.set)
   const pushLeft = (): void => void args.push(...lists.left)
   for (const push of [pushFields, pushEntries, pushFacts, pushSet, pushLeft, pushSlots]) {
     push(args, commit)
-    ends += ` ${args.length - KEYS}`
+    ends += ` ${args.length}`
   }
   for (const field of commit.want) args.push(field)
   const times = `${scoreOf(commit.notAfter)} ${lease.what || "-"} ${lease.ms} ${scoreOf(wakeAt(step.run))}`
-  const flags = `${step.show === "" ? 0 : 1} ${commit.wantLog ? 1 : 0} ${kindsOf(step)}`
+  const flags = `${AGENDAS[step.show]} ${commit.wantLog ? 1 : 0} ${kindsOf(step)}`
   const head = `${step.run.format} ${String(needsOf(step.run))}${nextIn(step.run)}`
-  args[KEYS] = `${id} ${lease.owner || "-"} ${commit.revision} ${commit.token} ${times} ${flags}${ends} ${head}`
+  const who = `${args.length} ${id} ${lease.owner || "-"} ${commit.revision} ${commit.token}`
+  args[0] = `${who} ${times} ${flags}${ends} ${head}`
+  return { shard: keys, keys: [keys.run + id, keys.log + id, keys.show + id], args }
+}
+
+/** Which of the script's keys is the show agenda of each class. */
+const AGENDAS = { "": 0, cards: 2, rest: 3 } as const
+
+/** Some commits of one shard as one call of the script: how many keys, the keys, the arguments. */
+export function callOf(sent: readonly Sent[]): string[] {
+  const args = [String(SHARED + OWN * sent.length)]
+  const shard = sent[0]?.shard
+  if (shard) args.push(shard.agenda, shard.cards, shard.rest, shard.outbox, shard.index)
+  for (const { keys } of sent) args.push(...keys)
+  // A long list is more than one call of push takes.
+  for (const one of sent) for (const arg of one.args) args.push(arg)
   return args
 }
+
+/** How many keys of the script are the shard's, and how many each run's own. */
+const SHARED = 5
+const OWN = 3
 
 /** By it the run is found among those that are due, whatever else they wait for. */
 function nextIn(run: Run): string {

@@ -9,9 +9,9 @@ import { Redis, type RedisOptions } from "ioredis"
 import { type Address, addressOf, type Server } from "./address.ts"
 import { Cluster } from "./cluster.ts"
 
-/** How many keys each script takes; `lua/<name>.lua` says which. */
+/** How many keys each script takes (undefined: its first argument says it); `lua/<name>.lua` says which. */
 const SCRIPTS = {
-  commit: 7,
+  commit: undefined,
   load: 1,
   admit: 2,
   claim: 1,
@@ -137,7 +137,10 @@ export class Connection {
       void this.#meet(client, this.#opened)
     })
     for (const [script, keys] of Object.entries(SCRIPTS)) {
-      client.defineCommand(script, { numberOfKeys: keys, lua: sources.get(script) ?? "" })
+      client.defineCommand(script, {
+        ...(keys === undefined ? {} : { numberOfKeys: keys }),
+        lua: sources.get(script) ?? "",
+      })
     }
     return client
   }
@@ -179,10 +182,20 @@ export class Connection {
 
   /** Runs a script: its keys, then its arguments. The first key says where. */
   run(script: Script, args: readonly string[]): Promise<unknown> {
-    const client = this.at(args[0] ?? "")
+    const client = this.at(args[SCRIPTS[script] === undefined ? 1 : 0] ?? "")
     this.#cork(client)
     const scripts = client as unknown as Record<Script, (...args: readonly string[]) => Promise<unknown>>
     return scripts[script](...args)
+  }
+
+  /** What Redis says against one part of what a script was to do, `{'error', words}` in its reply, as an error of its own. */
+  refusalIn(reply: unknown, key: string): Error | undefined {
+    const [word, words] = reply as [unknown, string]
+    if (word !== "error") return undefined
+    const error = new Error(words)
+    error.name = "ReplyError"
+    if (OPTIONS.reconnectOnError(error)) (this.#one ?? this.#cluster?.at(key))?.disconnect(true)
+    return error
   }
 
   /** What is sent in one turn of the event loop leaves in one write: with many runs at once, writing is most of the cost. */

@@ -6,7 +6,7 @@
 import { nextDeadline, wakeAt } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import type { Clock } from "./clock.ts"
-import { commitArgs, scoreOf } from "./commit.ts"
+import { scoreOf, sentOf } from "./commit.ts"
 import type { Committed } from "./commit.ts"
 import { type Connection, errorOf, faultOf } from "./connection.ts"
 import { leaseAfter, type Leasing, leasing, needsFrom, textsFor, type Taker } from "./lease.ts"
@@ -142,7 +142,7 @@ export class RunQueue {
   ): Promise<Committed | Unapplied> {
     const keys = this.#parts.keysOf(id)
     const own = lease.what === "take" ? textsFor(step.run) : []
-    const args = commitArgs({
+    const sent = sentOf({
       id,
       keys,
       before: seen.run,
@@ -156,7 +156,7 @@ export class RunQueue {
       wantLog: seen.run !== undefined && wantsLog(batch, step.run, lease.what === "take"),
     })
     const confirm = batch.some((waiting) => waiting.confirm)
-    return this.#parts.sender.send(keys.lease, args, { until: untilOf(batch), confirm })
+    return this.#parts.sender.send(keys.lease, sent, { until: untilOf(batch), confirm })
   }
 
   #stored(id: string, batch: readonly Waiting[], step: Step, seen: Seen, result: Committed & { kind: "stored" }): void {

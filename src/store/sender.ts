@@ -2,8 +2,9 @@
  * Sends a commit until it is known what became of it, and has replicas confirm it where that is asked for. Knows that a
  * commit may be sent twice (its token is recognised), and not what it says.
  */
-import { committed, type Committed } from "./commit.ts"
+import { committed, type Committed, type Sent } from "./commit.ts"
 import { type Connection, errorOf, type Fault, faultOf } from "./connection.ts"
+import { Group } from "./group.ts"
 
 /** not known: it may be stored, and nothing showed it in time · not recorded: it is not stored and never will be. */
 export type Unsent = { kind: "not known"; error: Error } | { kind: "not recorded"; error: Error }
@@ -14,18 +15,18 @@ const MARGIN = 2_000
 const CONFIRM_WITHIN = 2_000
 
 interface Confirming {
-  connection: Connection
+  group: Group
   count: number
 }
 
 export class Sender {
-  readonly #connection: Connection
+  readonly #group: Group
   readonly #confirming: Confirming | undefined
 
   /** `confirming`: a connection of its own for commits that wait for `count` replicas, since WAIT holds up what follows it. */
-  constructor(connection: Connection, confirming?: Confirming) {
-    this.#connection = connection
-    this.#confirming = confirming
+  constructor(connection: Connection, confirming?: { connection: Connection; count: number }) {
+    this.#group = new Group(connection)
+    this.#confirming = confirming && { group: new Group(confirming.connection), count: confirming.count }
   }
 
   /**
@@ -35,25 +36,25 @@ export class Sender {
    */
   send(
     lease: string,
-    args: readonly string[],
+    sent: Sent,
     { until, confirm }: { until: number; confirm: boolean },
   ): Promise<Committed | Unsent> {
-    if (!confirm || !this.#confirming) return deliver(this.#connection, args, until)
-    return confirmed(this.#confirming, lease, args, until)
+    if (!confirm || !this.#confirming) return deliver(this.#group, sent, until)
+    return confirmed(this.#confirming, lease, sent, until)
   }
 }
 
 async function confirmed(
-  { connection, count }: Confirming,
+  { group, count }: Confirming,
   lease: string,
-  args: readonly string[],
+  sent: Sent,
   until: number,
 ): Promise<Committed | Unsent> {
-  const result = await deliver(connection, args, until)
+  const result = await deliver(group, sent, until)
   if (result.kind !== "stored") return result
   const key = `${lease}confirm`
   try {
-    const client = connection.at(key)
+    const client = group.connection.at(key)
     // WAIT is about its connection's last write: when this commit was stored over an earlier connection, there is none.
     if (result.again) await client.set(key, "", "PX", 1000)
     const have = await client.wait(count, CONFIRM_WITHIN)
@@ -64,18 +65,18 @@ async function confirmed(
   }
 }
 
-async function deliver(connection: Connection, args: readonly string[], until: number): Promise<Committed | Unsent> {
+async function deliver(group: Group, sent: Sent, until: number): Promise<Committed | Unsent> {
   let lost = false
   for (;;) {
     try {
-      return committed(await connection.run("commit", args))
+      return committed(await group.commit(sent))
     } catch (error) {
       const fault = faultOf(error)
       lost ||= fault === "lost"
       const left = until + (lost ? MARGIN : 0) - performance.now()
       const kind = givenUp(fault, lost, left)
       if (kind) return { kind, error: errorOf(error) }
-      await connection.pause(fault, left).catch(() => {})
+      await group.connection.pause(fault, left).catch(() => {})
     }
   }
 }

@@ -291,10 +291,14 @@ describe("a Redis that only reads", () => {
     const admin = new Redis(redis.url)
     closing.push(() => admin.disconnect())
     const id = await begun(store)
+    const connections = async () => Number(/total_connections_received:(\d+)/.exec(await admin.info("stats"))?.[1])
+    const before = await connections()
     await admin.replicaof("127.0.0.1", 1)
     const applied = store.apply(id, marking("m"), { notAfterMs: 15_000 })
     setTimeout(() => void admin.replicaof("NO", "ONE"), 400)
     expect(await applied).toMatchObject({ kind: "applied", revision: 2 })
+    // The same address may lead to another server by now.
+    expect(await connections()).toBeGreaterThan(before)
   })
 })
 
