@@ -3,6 +3,7 @@
  * once and each with its remedy. It changes nothing, neither in Slack nor in Redis; what couldn't be looked at is a warning.
  */
 import type { Tool } from "./agent/tool.ts"
+import { checkAgents } from "./check/agents.ts"
 import { asker } from "./check/ask.ts"
 import { type Finding, judge, listsOf } from "./check/lists.ts"
 import { checkApprovable, checkEnough } from "./check/enough.ts"
@@ -46,6 +47,7 @@ export async function check(reading: Reading, options: CheckOptions = {}): Promi
     checkRules(known, names),
     checkApprovable(known, loaded.names ?? [], slack.findings),
     checkEnough(known, slack.findings),
+    checkAgents(reading, names, slack.findings),
     redis,
   )
   return { ...report, tools: loaded.ok ? loaded.tools : [] }

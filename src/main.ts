@@ -15,9 +15,13 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
   countersign start             run the bot (environment and countersign.yaml)
   countersign check [--live]    look at configuration, tools, Slack and Redis: every fault at once, with its remedy;
                                 --live: have Slack validate one message of every kind
+<<<<<<< HEAD
   countersign tools [--tool NAME [--args JSON] [--user U…]]
                                 list every tool: where it comes from, what it takes, which rule its calls fall under
   countersign policy test --tool NAME [--args JSON] [--user U…]
+=======
+  countersign policy test --tool NAME [--args JSON] [--user U…] [--agent NAME]
+>>>>>>> 0f31ba6 (Check the agents of the file, and tell what an agent's rules make of a call)
                                 say which rule a call falls under and why, who decides, and what that person may do
   countersign audit verify [--run ID] [--count N --root HEX [--shard N]]
                                 look whether the facts in Redis are unbroken chains, and whether the latest checkpoint
@@ -37,7 +41,7 @@ const COMMANDS: Record<string, Command | { next: Record<string, Command> }> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
   tools: { run: toolsList, takes: ["tool", "args", "user"] },
-  policy: { next: { test: { run: policyTest, takes: ["tool", "args", "user"] } } },
+  policy: { next: { test: { run: policyTest, takes: ["tool", "args", "user", "agent"] } } },
   audit: {
     next: {
       verify: { run: auditVerify, takes: ["run", "count", "root", "shard"] },
@@ -60,6 +64,7 @@ interface Given {
   tool?: string
   args?: string
   user?: string
+  agent?: string
   run?: string
   since?: string
   count?: string
@@ -140,10 +145,10 @@ function wordsOf({ faults, outages, warnings }: Report): string {
   return parts.length === 0 ? "No faults, no warnings." : parts.join("\n\n")
 }
 
-async function policyTest({ tool, args = "{}", user }: Given): Promise<void> {
+async function policyTest({ tool, args = "{}", user, agent }: Given): Promise<void> {
   if (tool === undefined) return misused("policy test needs --tool, the name of a tool.")
   const [{ readConfig }, { testPolicy }] = await Promise.all([import("./config.ts"), import("./check/policy-test.ts")])
-  const told = await testPolicy(readConfig(process.env), { tool, args, user })
+  const told = await testPolicy(readConfig(process.env), { tool, args, user, agent })
   if (told.ok) return say(told.lines.join("\n"))
   deny(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
 }
@@ -226,6 +231,7 @@ async function main(): Promise<void> {
       tool: { type: "string" },
       args: { type: "string" },
       user: { type: "string" },
+      agent: { type: "string" },
       run: { type: "string" },
       since: { type: "string" },
       count: { type: "string" },

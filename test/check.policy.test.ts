@@ -148,3 +148,45 @@ describe("what can't be told", () => {
     expect(await ask({ tool: "get_status" })).toContain("approvals[0].do must be allow, ask or deny")
   })
 })
+
+describe("what an agent's rules add", () => {
+  const AGENTS = `${RULES}agents:
+  web:
+    description: Looks after the web tier
+    tools: [ "get_*", "scale_*" ]
+    approvers: [ ${GRACE} ]
+    approvals:
+      - { tool: get_status, when: { service: web }, do: ask }
+`
+
+  test("is told behind the file's, with whom both name", async () => {
+    const ask = await setUp(AGENTS)
+    const said = await ask({ tool: "get_status", args: { service: "web" }, agent: "web" })
+    expect(said).toContain("approvals[0] (get_*): applies.")
+    expect(said).toContain("With the agent web besides, which can only make it stricter:")
+    expect(said).toMatch(/:\d+: agents\.web\.approvals\[0\] \(get_status\): applies: service is "web"\./)
+    expect(said).toMatch(
+      /It would be asked about, by countersign\.yaml:7: approvals\[0\] and countersign\.yaml:\d+: agents\.web/,
+    )
+    expect(said).toContain(`Who may approve: ${GRACE}; not whoever asked for the run.`)
+    expect(said).toContain(`and each must be one of: ${SRE}`)
+    const bare = await ask({ tool: "get_status", args: { service: "web" } })
+    expect(bare).toContain("It would run without asking")
+  })
+
+  test("is nothing where none of its rules applies, but its people", async () => {
+    const ask = await setUp(AGENTS)
+    const said = await ask({ tool: "scale_service", args: { service: "worker", replicas: 3 }, agent: "web" })
+    expect(said).toContain("None of its rules applies")
+    expect(said).toContain(`Who may approve: ${GRACE}`)
+    expect(said).toContain(`and each must be one of: ${ADA}`)
+  })
+
+  test("can't be told of an agent that there is not, and a tool that it does not have is named", async () => {
+    const ask = await setUp(AGENTS)
+    expect(await ask({ tool: "get_status", agent: "wep" })).toBe("--agent: no agent's name is wep; there are web.")
+    expect(await ask({ tool: "restart_service", args: { service: "web" }, agent: "web" })).toContain(
+      "The agent web does not have this tool",
+    )
+  })
+})

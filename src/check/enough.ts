@@ -119,7 +119,7 @@ function askedUnder(known: Known, tool: string): Rule | undefined {
 const UNREAD = "?"
 
 /** Whom the entries stand for, together; undefined when one couldn't be looked up. */
-function usersOf(ids: readonly string[], findings: Findings): Set<string> | undefined {
+export function usersOf(ids: readonly string[], findings: Findings): Set<string> | undefined {
   const users = new Set<string>()
   for (const id of ids) {
     const finding = findings.get(id)

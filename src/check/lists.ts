@@ -33,13 +33,38 @@ const list = (name: string, { items, whole }: Part<string>, otherwise?: string):
   ...(otherwise === undefined ? {} : { otherwise }),
 })
 
-/** What asks say where, the file's own word for all of them included. */
-const askings = ({ approvals, cards, escalate }: Known) => [
+const whole = (items: readonly string[]): Part<string> => ({ items, whole: true })
+
+/** What asks say where, the word of the file, and of each agent, for all of them included. */
+const askings = ({ approvals, agents, cards, escalate }: Known) => [
   { where: "", cards, escalate },
   ...approvals.items.map(({ index, rule }) => ({ where: `approvals[${index}].`, ...rule })),
+  ...agents.items.flatMap(({ name, agent }) =>
+    agent === undefined
+      ? []
+      : [
+          { where: `agents.${name}.`, ...agent },
+          ...agent.approvals.map((rule, index) => ({ where: `agents.${name}.approvals[${index}].`, ...rule })),
+        ],
+  ),
 ]
 
-const whole = (items: readonly string[]): Part<string> => ({ items, whole: true })
+/** Those of the agents that say something of this kind. */
+const ofAgents = ({ agents }: Known, key: "starters" | "approvers" | "channels", otherwise?: string): List[] =>
+  agents.items.flatMap(({ name, agent }) => {
+    const ids = agent?.[key]
+    return ids === undefined ? [] : [list(`agents.${name}.${key}`, whole(ids), otherwise)]
+  })
+
+/** The rules of the agents that name approvers of their own. */
+const agentsRules = ({ agents }: Known): List[] =>
+  agents.items.flatMap(({ name, agent }) =>
+    (agent?.approvals ?? []).flatMap(({ tool, approvers }, index) =>
+      approvers === undefined
+        ? []
+        : [list(`agents.${name}.approvals[${index}].approvers`, whole(approvers), `Nobody may approve ${tool} then.`)],
+    ),
+  )
 
 /** Who may start, decide and cancel. */
 export function listsOf(known: Known): List[] {
@@ -52,6 +77,9 @@ export function listsOf(known: Known): List[] {
       if (own === undefined) return []
       return [list(`approvals[${index}].approvers`, own, tool && `Nobody may approve ${tool} then.`)]
     }),
+    ...ofAgents(known, "starters", "Nobody may use that agent then."),
+    ...ofAgents(known, "approvers", "Nobody may approve what that agent asks then."),
+    ...agentsRules(known),
     ...askings(known).flatMap(({ where, escalate }) =>
       escalate ? [list(`${where}escalate.to`, whole(escalate.to), "Nobody would be brought in then.")] : [],
     ),
@@ -64,6 +92,7 @@ export function placesOf(known: Known): List[] {
   const ofAudit = typeof audit === "object" && audit.channel !== undefined ? [audit.channel] : []
   return [
     list("channels", channels, "A run can be started nowhere then."),
+    ...ofAgents(known, "channels", "That agent can be used nowhere then."),
     ...askings(known).flatMap(({ where, cards, escalate }) => [
       list(`${where}cards.channel`, whole(cards === undefined ? [] : [cards])),
       list(`${where}escalate.channel`, whole(escalate?.channel === undefined ? [] : [escalate.channel])),

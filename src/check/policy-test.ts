@@ -16,10 +16,11 @@ import {
   type Who,
   wishOnly,
 } from "../core/policy.ts"
-import { decide, fitOf, type Called, type Decision, type PathFit } from "../core/rules.ts"
+import { fitOf, globMatches, type ApprovalRule, type Called, type PathFit } from "../core/rules.ts"
+import type { Tightened } from "../core/tightened.ts"
 import { People } from "../slack/people.ts"
 import { loadTools } from "../tools/modules.ts"
-import { policyOf } from "../work/guard.ts"
+import { policiesOf, policyOf, ruledBy, type Policy } from "../work/guard.ts"
 import { asker } from "./ask.ts"
 import type { Finding } from "./lists.ts"
 import { findPrincipals } from "./principals.ts"
@@ -32,6 +33,8 @@ export interface Question {
   args: string
   /** Whose rights are told. */
   user?: string | undefined
+  /** Of the agents that the file names, the one that wants the call. */
+  agent?: string | undefined
 }
 
 export type Told = { ok: true; lines: string[] } | { ok: false; faults: string[] }
@@ -45,16 +48,39 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
   const wrong = [...(args.ok ? [] : [args.fault]), ...userFaults(question.user)]
   if (!settings) return { ok: false, faults: [...ofFile(reading.faults), ...wrong] }
   if (!args.ok || wrong.length > 0) return { ok: false, faults: wrong }
+  const unknown = unknownAgent(settings, question)
+  if (unknown !== undefined) return { ok: false, faults: [unknown] }
   const found = await toolNamed(question.tool, settings)
   if ("fault" in found) return { ok: false, faults: [found.fault] }
   const called: Called = { tool: question.tool, args: args.value, schema: found.tool?.inputSchema }
-  const policy = policyOf(settings)
-  const decision = decide(policy.rules, policy.defaults, called)
+  const { agent } = question
+  const decision = ruledBy(policyFor(settings, agent), called)
   const who = decision.do === "ask" ? await deciding(known, decision.rule, question) : []
   const misfit = unfit(found.tool, args.value)
-  const about = [`${question.tool} ${JSON.stringify(args.value)}`, ...found.notes, ...misfit]
-  const traced = tracing(known, settings, called, { decision, would: misfit.length > 0 })
+  const about = [
+    `${question.tool} ${JSON.stringify(args.value)}`,
+    ...found.notes,
+    ...outOfKit(settings, question),
+    ...misfit,
+  ]
+  const traced = tracing(known, settings, called, { agent, decision, would: misfit.length > 0 })
   return { ok: true, lines: [...about, "", ...traced, ...who] }
+}
+
+const policyFor = (settings: Settings, agent: string | undefined): Policy =>
+  (agent === undefined ? undefined : policiesOf(settings).get(agent)) ?? policyOf(settings)
+
+function unknownAgent({ agents }: Settings, { agent }: Question): string | undefined {
+  if (agent === undefined || Object.hasOwn(agents, agent)) return undefined
+  const names = Object.keys(agents)
+  return `--agent: no agent's name is ${plain(agent)}; ${names.length === 0 ? "the file names none" : `there are ${names.join(", ")}`}.`
+}
+
+/** Whether the agent has the tool at all. */
+function outOfKit({ agents }: Settings, { agent, tool }: Question): string[] {
+  const globs = agent === undefined ? undefined : agents[agent]?.tools
+  if (globs === undefined || globs.some((glob) => globMatches(glob, tool))) return []
+  return [`  The agent ${agent ?? ""} does not have this tool, so it can't call it.`]
 }
 
 type Found = { tool: Tool | undefined; notes: string[] } | { fault: string }
@@ -112,28 +138,49 @@ const WOULD = { allow: "would run without asking", ask: "would be asked about", 
 
 /** `would`: with args that the tool takes, which these are not. */
 interface Outcome {
-  decision: Decision
+  agent: string | undefined
+  decision: Tightened
   would: boolean
 }
 
-/** Every rule down to the one that decides, and what comes of it. */
-function tracing({ at }: Known, { approvals }: Settings, called: Called, outcome: Outcome): string[] {
+/** Every rule down to the one that decides, of the file and of the agent, and what comes of it. */
+function tracing({ at }: Known, { approvals, agents }: Settings, called: Called, outcome: Outcome): string[] {
+  const file = stepsOf(at, approvals, called)
+  const rest = approvals.length === 0 ? "There are no rules" : "No rule is left"
+  const unmatched = `${rest}: what none matches is asked about, under the file's own settings.`
+  const { agent } = outcome
+  const own = stepsOf(
+    (path) => at(["agents", agent ?? "", ...path]),
+    agent === undefined ? [] : (agents[agent]?.approvals ?? []),
+    called,
+  )
+  const besides =
+    agent === undefined
+      ? []
+      : ["", `With the agent ${agent} besides, which can only make it stricter:`, ...own.lines, ...leftTo(own)]
+  return [...file.lines, ...(file.matched ? [] : [unmatched]), ...besides, "", came(at, outcome, file.odd + own.odd)]
+}
+
+const leftTo = ({ matched }: Steps): string[] =>
+  matched ? [] : ["None of its rules applies: it is as the file has it, with the agent's own settings."]
+
+interface Steps {
+  lines: string[]
+  /** How many rules may have been meant. */
+  odd: number
+  matched: boolean
+}
+
+function stepsOf(at: Known["at"], rules: readonly ApprovalRule[], called: Called): Steps {
   const lines: string[] = []
   let odd = 0
-  for (const [index, rule] of approvals.entries()) {
+  for (const [index, rule] of rules.entries()) {
     const { fits, paths } = fitOf(rule, called)
-    const name = `${at(["approvals", index])} (${rule.tool})`
-    lines.push(`${name}: ${REASONS[fits](paths)}`)
+    lines.push(`${at(["approvals", index])} (${rule.tool}): ${REASONS[fits](paths)}`)
     if (fits === "odd") odd += 1
-    if (fits === "yes") return [...lines, "", came(at, outcome, odd)]
+    if (fits === "yes") return { lines, odd, matched: true }
   }
-  const rest = approvals.length === 0 ? "There are no rules" : "No rule is left"
-  return [
-    ...lines,
-    `${rest}: what none matches is asked about, under the file's own settings.`,
-    "",
-    came(at, outcome, odd),
-  ]
+  return { lines, odd, matched: false }
 }
 
 const REASONS: Record<ReturnType<typeof fitOf>["fits"], (paths: readonly PathFit[]) => string> = {
@@ -152,10 +199,11 @@ const valuesOf = (paths: readonly PathFit[], fits: PathFit["fits"]): string =>
     )
     .join(", ")
 
-function came(at: Known["at"], { decision, would }: Outcome, odd: number): string {
-  const where = decision.index === undefined ? "the file's own settings" : at(["approvals", decision.index])
+function came(at: Known["at"], { agent, decision, would }: Outcome, odd: number): string {
+  const file = decision.index === undefined ? "the file's own settings" : at(["approvals", decision.index])
+  const own = decision.own === undefined ? "" : ` and ${at(["agents", agent ?? "", "approvals", decision.own])}`
   const more = odd > 0 ? ", and whatever else may have been meant: the strictest of all" : ""
-  return `It ${(would ? WOULD : DOES)[decision.do]}, by ${where}${more}.`
+  return `It ${(would ? WOULD : DOES)[decision.do]}, by ${file}${own}${more}.`
 }
 
 // --- who
