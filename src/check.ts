@@ -15,28 +15,34 @@ import { findPrincipals } from "./check/principals.ts"
 import { checkRedis } from "./check/redis.ts"
 import { fault, outage, plain, type Report, together } from "./check/report.ts"
 import { checkRules } from "./check/rules.ts"
+import { checkServers } from "./check/servers.ts"
 import { checkAppToken, checkBotToken, checkSameApp } from "./check/tokens.ts"
 import type { Known, Reading } from "./config.ts"
-import { loadTools } from "./tools/modules.ts"
+import { loadTools, type LoadedTools } from "./tools/modules.ts"
 
 export type { Report } from "./check/report.ts"
 
 export interface CheckOptions {
   /** Whether Slack shall judge one message of every kind. */
   live?: boolean
+  /** Whether the MCP servers shall be asked for their tools: each is started for that, and ended again. */
+  servers?: boolean
 }
 
 /** What was found, and the tools that were loaded on the way. Whatever could be read is looked at, also when something else could not. */
 export async function check(reading: Reading, options: CheckOptions = {}): Promise<Report & { tools: Tool[] }> {
   const { known } = reading
-  const [loaded, model, slack, appToken, redis] = await Promise.all([
-    loadTools(known.tools.items, known.httpTools.items),
+  const loading = loadTools(known.tools.items, known.httpTools.items)
+  const [loaded, servers, model, slack, appToken, redis] = await Promise.all([
+    loading,
+    serversOf(reading, options, loading),
     checkModel(reading),
     checkSlack(known, options),
     checkAppToken(known),
     checkRedis(known),
   ])
-  const names = known.tools.whole && known.httpTools.whole ? loaded.names : undefined
+  const own = known.tools.whole && known.httpTools.whole ? loaded.names : undefined
+  const names = own && servers.names && [...own, ...servers.names]
   const report = together(
     { faults: reading.faults, outages: [], warnings: reading.warnings },
     appToken,
@@ -44,13 +50,27 @@ export async function check(reading: Reading, options: CheckOptions = {}): Promi
     checkManifest(known),
     loaded.ok ? together() : fault(...loaded.faults),
     model,
-    checkRules(known, names),
-    checkApprovable(known, loaded.names ?? [], slack.findings),
+    servers.report,
+    checkRules(known, names, { mayChange: servers.any }),
+    checkApprovable(known, [...(loaded.names ?? []), ...(servers.names ?? [])], slack.findings),
     checkEnough(known, slack.findings),
     checkAgents(reading, names, slack.findings),
     redis,
   )
   return { ...report, tools: loaded.ok ? loaded.tools : [] }
+}
+
+/** What MCP servers there are; their tools' names, where they were asked and all of them answered. */
+async function serversOf(
+  reading: Reading,
+  { servers = false }: CheckOptions,
+  loading: Promise<LoadedTools>,
+): Promise<{ report: Report; names: string[] | undefined; any: boolean }> {
+  const configured = reading.known.mcpServers?.servers.filter(({ disabled }) => !disabled)
+  if (configured?.length === 0) return { report: together(), names: [], any: false }
+  if (!servers || !reading.ok) return { report: together(), names: undefined, any: true }
+  const { names: taken = [] } = await loading
+  return { ...(await checkServers(reading.config, { taken, secrets: reading.secrets })), any: true }
 }
 
 /**

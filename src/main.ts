@@ -130,7 +130,7 @@ const codeOf = ({ faults }: Pick<Report, "faults">): number => (faults.length > 
 
 async function checkAll({ live = false }: Given): Promise<void> {
   const [{ readConfig }, { check }] = await Promise.all([import("./config.ts"), import("./check.ts")])
-  const report = await check(readConfig(process.env), { live })
+  const report = await check(readConfig(process.env), { live, servers: true })
   say(wordsOf(report))
   if (report.faults.length + report.outages.length > 0) process.exitCode = codeOf(report)
 }

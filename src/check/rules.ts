@@ -7,15 +7,23 @@ import type { KnownRule } from "../config/known.ts"
 import { globMatches } from "../core/rules.ts"
 import { fault, type Report, together, warning } from "./report.ts"
 
-/** `tools` are the names of all tools there are; undefined when some of them can't be told. */
-export function checkRules({ approvals, at }: Known, tools: readonly string[] | undefined): Report {
+/**
+ * `tools` are the names of all tools there are; undefined when some of them can't be told. `mayChange`: there may be others
+ * at another time.
+ */
+export function checkRules(
+  { approvals, at }: Known,
+  tools: readonly string[] | undefined,
+  { mayChange = false }: { mayChange?: boolean } = {},
+): Report {
+  const missing = mayChange ? warning : fault
   return together(
     ...approvals.items.map((rule) => {
       const { index, tool } = rule
       if (tool === undefined) return together()
       const where = at(["approvals", index])
       if (tools && tool !== "*" && !tools.some((name) => globMatches(tool, name))) {
-        return fault(`${where}: no tool's name is ${tool}; ${meant(tool, tools)}`)
+        return missing(`${where}: no tool's name is ${tool}; ${meant(tool, tools)}`)
       }
       const earlier = approvals.items.find((one) => one.index < index && covers(one, tool))
       if (earlier === undefined) return hidden(rule, approvals.items, where)

@@ -46,7 +46,8 @@ const ANSWERS = {
   async slow({ arguments: { ms }, _meta }) {
     for (let left = ms; left > 0; left -= 50) {
       await new Promise((resolve) => setTimeout(resolve, 50))
-      send({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress: ms - left } })
+      const params = { progressToken: _meta.progressToken, progress: ms - left, message: `${left} ms left` }
+      send({ method: "notifications/progress", params })
     }
     return text("slow but well")
   },
@@ -74,10 +75,12 @@ if (how === "flood")
   setInterval(() => {
     for (let at = 0; at < 5000; at++) send({ method: "notifications/x" })
   }, 1)
-if (how === "long") process.stdout.write("x".repeat(11 * 1024 * 1024))
+if (how === "long") process.stdout.write("x".repeat(7 * 1024 * 1024))
 if (how === "noise") process.stdout.write("Server is starting ...\n{}\n")
-if (how === "once" && existsSync(state)) process.exit(1)
-if (how === "once") appendFileSync(state, "began\n")
+if (how === "second" && !existsSync(state)) {
+  appendFileSync(state, "began\n")
+  process.exit(1)
+}
 if (how === "file") {
   let seen = readFileSync(state, "utf8")
   setInterval(() => {
@@ -88,4 +91,7 @@ if (how === "file") {
 }
 createInterface({ input: process.stdin })
   .on("line", (line) => void answer(JSON.parse(line)))
-  .on("close", () => process.exit(0))
+  .on("close", () => {
+    if (how === "well" && state !== "") appendFileSync(state, "ended\n")
+    process.exit(0)
+  })

@@ -57,7 +57,10 @@ export async function call(calling: Calling): Promise<Called> {
   const params = { name: tool, arguments: args, _meta: { ...key, [MARK]: mark } }
   try {
     const { signal } = patience
-    const onprogress = (): void => patience.progress()
+    const onprogress = ({ message }: { message?: string | undefined }): void => {
+      patience.progress()
+      if (message !== undefined) ctx.progress?.(calling.clean(oneLine(message, 300)))
+    }
     const answer = await connection.client.request({ method: "tools/call", params }, ANYTHING, {
       signal,
       timeout: FOREVER,

@@ -38,7 +38,9 @@ export interface Connecting {
 /** ms for ending a connection: a program is told to end after two seconds, and killed after four. */
 const CLOSE_WITHIN = 5000
 /** More than so many messages within so many ms are none that anybody wants. */
-const FLOOD = { messages: 20_000, ms: 10_000 }
+const FLOOD = { messages: 5000, ms: 10_000 }
+/** Bytes of one message of a program; the SDK's time for reading one grows with its square. */
+const MAX_MESSAGE = 6 * 1024 * 1024
 /** Of what a program writes beside the protocol the last is kept, as its reason to end. */
 const LAST_WORDS = 2000
 
@@ -65,16 +67,20 @@ export async function connect(server: McpServer, how: Connecting): Promise<Conne
     void close()
   }
   how.signal.addEventListener("abort", stop, { once: true })
-  transport.onmessage = counted(() => {
-    end(`it sent more than ${FLOOD.messages} messages within ${FLOOD.ms / 1000} s`)
+  const cutOff = (why: string): void => {
+    end(why)
+    kill(transport)
     void close()
-  })
+  }
+  transport.onmessage = counted(() =>
+    cutOff(`it sent more than ${FLOOD.messages} messages within ${FLOOD.ms / 1000} s`),
+  )
   client.onclose = () => {
     end(server.kind === "stdio" ? `its process ended${lastWords()}` : "the connection was closed")
     how.signal.removeEventListener("abort", stop)
   }
   client.onerror = ({ message }) => {
-    if (/exceeded maximum size/.test(message)) end("it sent a message that is too long")
+    if (/exceeded maximum size/.test(message)) cutOff("it sent a message that is too long")
     if (/Maximum reconnection/.test(message)) how.onTrouble()
   }
   client.setNotificationHandler(ToolListChangedNotificationSchema, how.onListChanged)
@@ -101,7 +107,7 @@ function programOf({ command, args, env, cwd }: McpServer & { kind: "stdio" }): 
   lastWords: () => string
 } {
   // The SDK adds HOME, LOGNAME, PATH, SHELL, TERM and USER; nothing else of our environment gets there.
-  const transport = new StdioClientTransport({ command, args, env, cwd, stderr: "pipe" })
+  const transport = new StdioClientTransport({ command, args, env, cwd, stderr: "pipe", maxBufferSize: MAX_MESSAGE })
   let last = ""
   // Unread, it would stop the program once the pipe is full.
   transport.stderr?.on("data", (chunk: Buffer) => {
@@ -126,6 +132,17 @@ async function closing(transport: Transport): Promise<void> {
     await inTime(transport.terminateSession(), 1000, "").catch(() => undefined)
   }
   await transport.close()
+}
+
+/** While it is told to end politely, a program would go on sending what all of us must read. */
+function kill(transport: Transport): void {
+  const pid = transport instanceof StdioClientTransport ? transport.pid : null
+  if (pid === null) return
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 function counted(flooded: () => void): () => void {

@@ -66,13 +66,14 @@ export async function list(client: Client, wanted: Wanted): Promise<Listing> {
 }
 
 async function pages(client: Client): Promise<{ raw: unknown[]; notes: string[] }> {
-  const signal = AbortSignal.timeout(LIST_WITHIN)
+  const until = performance.now() + LIST_WITHIN
   const raw: unknown[] = []
   const seen = new Set<string>()
   let cursor: string | undefined
   for (;;) {
     const params = cursor === undefined ? {} : { cursor }
-    const page = await client.request({ method: "tools/list", params }, PAGE, { signal, timeout: PAGE_WITHIN })
+    const timeout = Math.max(1, Math.min(PAGE_WITHIN, until - performance.now()))
+    const page = await client.request({ method: "tools/list", params }, PAGE, { timeout })
     // One by one: a list may be longer than what a call takes as arguments.
     for (const one of page.tools) raw.push(one)
     const next: unknown = page.nextCursor

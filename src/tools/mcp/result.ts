@@ -36,7 +36,7 @@ export function resultOf(answer: Record<string, unknown>, clean: (text: string) 
   if (blocks.length > MAX_BLOCKS) parts.push(`[${blocks.length - MAX_BLOCKS} further parts, left out]`)
   if (structuredContent !== undefined && !repeated(blocks, structuredContent))
     parts.push(JSON.stringify(structuredContent))
-  if (content === undefined && structuredContent === undefined) {
+  if (!Array.isArray(content) && structuredContent === undefined) {
     return { output: "the server answered with what is no result of a tool", isError: true }
   }
   return { output: cut(readable(clean(parts.join("\n")))), isError: isError === true }

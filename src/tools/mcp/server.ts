@@ -146,8 +146,9 @@ export class Server {
       this.#state = { kind: "ready" }
       this.#took(listed)
     } catch (error) {
+      const over = connection?.over
       await connection?.close()
-      if (!this.#isStopped()) this.#fail(messageOf(error))
+      if (!this.#isStopped()) this.#fail(over ?? messageOf(error))
     }
   }
 
