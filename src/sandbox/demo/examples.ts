@@ -9,5 +9,6 @@ export const EXAMPLES = [
   "deploy web 2.4.1 to prod",
   "plan maintenance for api",
   "page whoever is on call for web",
+  "hand web over to the next shift",
   "explain how you work",
 ]

@@ -54,6 +54,7 @@ const DEEDS: { words: RegExp; wish: (clause: string) => Wish | undefined }[] = [
   },
   { words: /\bmaintenance\b/u, wish: () => ({ tool: "plan_maintenance", args: {} }) },
   { words: /\bpage\b|\bon[ -]call\b/u, wish: () => ({ tool: "page_oncall", args: {} }) },
+  { words: /\bhand\b.*\bover\b|\bnext shift\b/u, wish: () => ({ tool: "desk_hand_over", args: {} }) },
   { words: /\bhow\b|\bstatus\b|\bcheck\b|\bhealth/u, wish: () => ({ tool: "get_status", args: {} }) },
 ]
 
@@ -173,6 +174,7 @@ const WHY: Record<string, string> = {
   deploy: "Nothing speaks against putting the new version there.",
   plan_maintenance: "I need to know when it shall be, and how long it takes.",
   page_oncall: "Somebody should look at it.",
+  desk_hand_over: "I need to know who takes it over.",
 }
 
 /** A model of the sandbox. Its usage is a rough count of characters by four. */

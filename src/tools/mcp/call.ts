@@ -4,11 +4,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
-import { McpError } from "@modelcontextprotocol/sdk/types.js"
+import { McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js"
 import { z } from "zod"
 import { outcomeUnknown, type ToolContext } from "../../agent/tool.ts"
 import { sha256 } from "../../core/digest.ts"
-import type { ToolResult } from "../../core/suspension.ts"
+import { authRequired, type ToolResult } from "../../core/suspension.ts"
 import type { Connection } from "./connect.ts"
 import { MARK } from "./fetch.ts"
 import { Patience } from "./patience.ts"
@@ -20,6 +20,8 @@ export interface Underway {
   tool: string
   ctx: ToolContext
   patience: Patience
+  /** A person is being asked for it. */
+  holding?: boolean
 }
 
 export interface Calling {
@@ -85,6 +87,7 @@ interface Failure {
   server: string
   /** Nobody knows what came of it: `why` goes on after "was sent the call, and". */
   unknown: (why: string) => Called
+  clean: (text: string) => string
 }
 
 function failed(error: unknown, { server, connection, clean }: Calling, givenUp: string | undefined): Called {
@@ -93,19 +96,30 @@ function failed(error: unknown, { server, connection, clean }: Calling, givenUp:
   const over = givenUp ?? connection.over
   if (over !== undefined) return unknown(over)
   const said = clean(oneLine(messageOf(error), 1000))
-  return answered({ error, said, server, unknown })
+  return answered({ error, said, server, unknown, clean })
 }
 
 /** The connection stands: it says itself that something is wrong, or the way there does. */
 function answered(failure: Failure): Called {
   const { error, said, server, unknown } = failure
   if (error instanceof StreamableHTTPError) return refused(error.code ?? -1, failure)
+  if (error instanceof UrlElicitationRequiredError) return result(signInFor(error, failure))
   if (error instanceof McpError) {
     return result({ output: `the MCP server ${server} answered with an error: ${said}`, isError: true })
   }
   const code = networkCode(error)
   if (code !== undefined && UNSENT.has(code)) return { kind: "away", why: `${said} (${code})` }
   return unknown(code === undefined ? `it failed: ${said}` : `the connection failed (${code})`)
+}
+
+/** The server executes the call once the person was there: it is sent again with their yes. */
+function signInFor({ elicitations }: UrlElicitationRequiredError, { said, server, clean }: Failure): ToolResult {
+  const [first] = elicitations
+  try {
+    return authRequired(first?.url ?? "", clean((first?.message ?? "").slice(0, 3000).toWellFormed()))
+  } catch {
+    return { output: `the MCP server ${server} answered with an error: ${said}`, isError: true }
+  }
 }
 
 function refused(code: number, { said, server, unknown }: Failure): Called {

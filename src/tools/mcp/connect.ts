@@ -7,8 +7,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
-import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
+import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import type { Config } from "../../config.ts"
+import { CAPABILITIES, type elicitor } from "./elicit.ts"
 import { boundedFetch } from "./fetch.ts"
 import { messageOf, oneLine } from "./result.ts"
 
@@ -33,6 +34,8 @@ export interface Connecting {
   onTrouble: () => void
   /** Over HTTP the answer to a call, by its mark, can't come any more. */
   onCut: (mark: string) => void
+  /** The server asks a person. */
+  onElicit: ReturnType<typeof elicitor>
 }
 
 /** ms for ending a connection: a program is told to end after two seconds, and killed after four. */
@@ -50,7 +53,7 @@ const { version } = JSON.parse(readFileSync(own, "utf8")) as { version: string }
 /** Rejects, with nothing left running, when it does not stand in time. The error's words are for people. */
 export async function connect(server: McpServer, how: Connecting): Promise<Connection> {
   const { transport, lastWords } = server.kind === "stdio" ? programOf(server) : remoteOf(server, how)
-  const client = new Client({ name: "countersign", version }, { capabilities: {} })
+  const client = new Client({ name: "countersign", version }, { capabilities: CAPABILITIES })
   let stands = false
   let over: string | undefined
   const end = (why: string): void => {
@@ -83,6 +86,7 @@ export async function connect(server: McpServer, how: Connecting): Promise<Conne
     if (/exceeded maximum size/.test(message)) cutOff("it sent a message that is too long")
     if (/Maximum reconnection/.test(message)) how.onTrouble()
   }
+  client.setRequestHandler(ElicitRequestSchema, how.onElicit)
   client.setNotificationHandler(ToolListChangedNotificationSchema, how.onListChanged)
   try {
     const connecting = client.connect(transport, { timeout: how.within })

@@ -7,6 +7,7 @@ import type { ToolResult } from "../../core/suspension.ts"
 import type { Log } from "../../log.ts"
 import { call, type Called, type Underway } from "./call.ts"
 import { connect, inTime, type Connection, type McpServer } from "./connect.ts"
+import { elicitor } from "./elicit.ts"
 import { list, type Listing } from "./list.ts"
 import { messageOf, oneLine } from "./result.ts"
 
@@ -57,8 +58,12 @@ export class Server {
   #readySince = 0
   #listed: Listing = { tools: [], notes: [] }
 
+  readonly #elicit: ReturnType<typeof elicitor>
+
   constructor(options: ServerOptions) {
     this.#options = options
+    const { server, clean, log } = options
+    this.#elicit = elicitor({ server: server.name, underway: this.underway, clean, log })
     this.#state = { kind: options.server.disabled ? "disabled" : "connecting" }
   }
 
@@ -136,6 +141,7 @@ export class Server {
         onListChanged: () => this.#relist(),
         onOver: (why) => this.#lose(connection, why),
         onTrouble: () => void this.#probe(connection),
+        onElicit: this.#elicit,
         onCut: (mark) => this.underway.get(mark)?.patience.giveUp("the connection ended before its answer came"),
       })
       const listed = await list(connection.client, server)
