@@ -3,6 +3,7 @@
  * the rest. Pure; it knows where a log may be cut, and asks no model.
  */
 import type { LanguageModelV3Message } from "@ai-sdk/provider"
+import { weightOf } from "./files.ts"
 
 /** An entry of the log that stands for all entries before `upto`, but for the first request. */
 interface Summary {
@@ -37,7 +38,7 @@ export function conversationOf(log: readonly string[]): Conversation {
   const entries = log.map((text, at) => ({ entry: JSON.parse(text) as Entry, at, text }))
   const summary = entries.findLast(({ entry }) => entry.role === "summary")?.entry as Summary | undefined
   const kept = entries.flatMap(({ entry, at, text }): Kept[] =>
-    entry.role === "summary" ? [] : [{ message: entry, at, bytes: Buffer.byteLength(text) }],
+    entry.role === "summary" ? [] : [{ message: entry, at, bytes: weightOf(entry, Buffer.byteLength(text)) }],
   )
   // What was asked for in the beginning may come as several messages.
   const begun = kept.findIndex(({ message }) => message.role !== "user")

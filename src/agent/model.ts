@@ -12,6 +12,7 @@ import type {
   LanguageModelV3Prompt,
 } from "@ai-sdk/provider"
 import { Deadline } from "./deadline.ts"
+import { refusesFiles, takeable } from "./files.ts"
 import { exactInputs, withRawInputs } from "./raw-input.ts"
 import type { Reply } from "./reply.ts"
 import { replyOf } from "./reply.ts"
@@ -83,9 +84,10 @@ export interface Asked {
   onText?: ((delta: string) => void) | undefined
 }
 
-/** Takes one turn, once: nothing is retried here. Never rejects. */
-export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Turn> {
-  const { limit = new Deadline([], undefined), onText } = asked
+/** Takes one turn. Nothing is retried here, but files that the model does not take are left out. Never rejects. */
+export async function takeTurn(model: LanguageModelV3, given: Asked): Promise<Turn> {
+  const { limit = new Deadline([], undefined), onText } = given
+  const asked = { ...given, messages: takeable(model, given.messages) }
   const options: LanguageModelV3CallOptions = {
     prompt: promptOf(asked),
     ...(asked.tools.length === 0 ? {} : { tools: functionsOf(asked.tools), toolChoice: { type: "auto" } as const }),
@@ -103,6 +105,7 @@ export async function takeTurn(model: LanguageModelV3, asked: Asked): Promise<Tu
   if (generated.ok) return { ok: true, ...replyOf(generated.value, idsOf(asked.messages)) }
   if (limit.isLate) return stumbleOf(limit.reason, model.modelId)
   if (limit.aborted) return { ok: false, retryable: false, words: "stopped", aborted: true }
+  if (refusesFiles(model, asked.messages, generated.error)) return takeTurn(model, given)
   return stumbleOf(generated.error, model.modelId)
 }
 
