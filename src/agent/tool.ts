@@ -80,6 +80,8 @@ export interface ToolDefinition<Input extends ToolInput = ToolInput> {
   /** Where it comes from, for metrics. */
   source?: string
   foreign?: Foreign
+  /** What args that fit the schema break beyond it, in words for the model; nothing when nothing. Nobody is asked about those that do. */
+  check?(args: ArgsOf<Input>): string | undefined
   /** One sentence for the person who is asked: what these args would do. */
   summary?(args: ArgsOf<Input>): string
   /** A string is the output; a ToolResult passes through; nothing is the empty output; anything else becomes JSON. A throw is an error result. */
@@ -120,7 +122,7 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
     inputSchema: schema.schema,
     effects,
     source,
-    ...(schema.check === undefined ? {} : { check: schema.check }),
+    ...((schema.check ?? definition.check) ? { check: checkOf(schema, definition) } : {}),
     ...(definition.destructive === true ? { destructive: true } : {}),
     ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
     ...askedFor({ secrets: definition.secrets, foreign: definition.foreign }),
@@ -141,6 +143,17 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
 const askedFor = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as ReturnType<typeof askedFor<T>>
 
+const checkOf =
+  (schema: InputRead & { ok: true }, definition: ToolDefinition) =>
+  (args: Args): string | undefined => {
+    try {
+      const fault: unknown = schema.check?.(args) ?? definition.check?.(args) ?? undefined
+      return fault === undefined || typeof fault === "string" ? fault : "they could not be checked in time"
+    } catch (error) {
+      return `they could not be checked: ${wordsOf(error)}`
+    }
+  }
+
 /**
  * Anything that calls itself a tool: one from `defineTool`, a plain object with `run`, or one with `execute`.
  * @throws TypeError as `defineTool` does.
@@ -153,9 +166,11 @@ export function toolOf(value: unknown): Tool {
   // Called as methods: an instance of a class may be a tool, too.
   const key = (["run", "execute"] as const).find((key) => typeof given[key] === "function")
   const run = key === undefined ? undefined : (args: Args, ctx: ToolContext) => given[key]?.(args, ctx)
+  // A tool of another copy of this library brings what its own schema checks.
+  const check = typeof given.check === "function" ? (args: Args) => given.check?.(args) : undefined
   const summary = typeof given.summary === "function" ? (args: Args) => given.summary?.(args) ?? "" : undefined
   const plain = { name, description, inputSchema, effects, destructive, authorizationHosts, secrets, source }
-  const known = Object.entries({ ...plain, summary, run })
+  const known = Object.entries({ ...plain, check, summary, run })
   return defineTool(Object.fromEntries(known.filter(([, one]) => one !== undefined)) as unknown as ToolDefinition)
 }
 

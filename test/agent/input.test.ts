@@ -117,3 +117,22 @@ describe("zod's schema", () => {
     expect(() => toolOf({ name: "t", description: "d", inputSchema, run: () => "" })).toThrow(words)
   })
 })
+
+describe("a check of the tool's own", () => {
+  const tool = (check: (args: Record<string, unknown>) => unknown) =>
+    toolOf({ name: "t", description: "d", inputSchema: { type: "object" }, check, run: () => "" })
+
+  test.each<[string, (args: Record<string, unknown>) => unknown, string | undefined]>([
+    ["says nothing", () => undefined, undefined],
+    ["says what is wrong", ({ n }) => `n is ${String(n)}`, "invalid arguments for t: n is 1"],
+    ["throws", () => { throw new Error("no list") }, "invalid arguments for t: they could not be checked: no list"], // prettier-ignore
+    ["takes its time", async () => undefined, "invalid arguments for t: they could not be checked in time"],
+  ])("that %s", (_, check, words) => {
+    expect(checkArgs(tool(check), { n: 1 })).toBe(words)
+  })
+
+  test("comes along with a tool of another copy of the library", () => {
+    const own = zodTool(z.object({ n: z.number() }).refine(({ n }) => n > 1, { error: "too small" }))
+    expect(checkArgs(toolOf({ ...own }), { n: 1 })).toBe("invalid arguments for t: the arguments: too small")
+  })
+})
