@@ -50,8 +50,14 @@ export interface Place {
 /** ms that somebody waits for what they did to show, when no bot died meanwhile. */
 const PATIENCE = 30_000
 
-/** What is said of a press that counts, or that came too late, where Slack shows that on no message. */
-const SETTLES = /^(Recorded|Already settled|You have approved|Too late|Changed|Cancelled|Nothing to cancel)\b/
+/**
+ * What is said of a press that counts, or that came too late, where Slack shows that on no message. What was said of a change
+ * may come when whoever made it has pressed something else since.
+ */
+const SETTLES = {
+  press: /^(Recorded|Already settled|You have approved|Too late|Cancelled|Nothing to cancel)\b/,
+  fill: /^(Recorded|Already settled|Too late|Changed)\b/,
+}
 
 /** A step that is under way. */
 export class Doing {
@@ -86,7 +92,7 @@ export class Doing {
     if (!this.#acted?.done) return false
     if (step.do === "type") return step.heard ? this.#hasHeard(step.who, step.heard) : messages.length > 0
     const { on } = this.#acted
-    if (this.#hasHeard(step.who, SETTLES)) return true
+    if (this.#hasHeard(step.who, SETTLES[step.do])) return true
     const now = messages.find(({ ts }) => ts === on?.ts)
     if (step.do === "press" && step.stays !== true) return now === undefined || !buttonOf(now, step.action)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
