@@ -4,6 +4,7 @@
  */
 import { once } from "node:events"
 import { createServer } from "node:http"
+import { setTimeout as delay } from "node:timers/promises"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Json } from "./balance.ts"
@@ -31,6 +32,8 @@ export interface WireTurn {
   headers?: Record<string, string>
   /** The whole body, as it stands. */
   body?: string
+  /** Streamed: ms from one event to the next. */
+  pace?: number
   /** Nothing is sent before this resolves. */
   hold?: Promise<unknown>
   /** Cut the connection: before anything is sent, or in the middle of the answer. */
@@ -135,7 +138,12 @@ async function send(response: ServerResponse, style: Style, turn: WireTurn, stre
     response.write(body.slice(0, body.length / 2), () => response.destroy())
     return
   }
-  response.end(body)
+  for (const event of stream && turn.pace !== undefined ? body.split(/(?<=\n\n)/u) : []) {
+    response.write(event)
+    await delay(turn.pace)
+    if (response.destroyed) return
+  }
+  response.end(turn.pace === undefined || !stream ? body : "")
 }
 
 function fail(response: ServerResponse, status: number, body: Json): void {
