@@ -5,7 +5,7 @@ import { OPS, Team } from "./promises/team.ts"
 // Each waits for what it says, on a machine that may be busy with others.
 vi.setConfig({ testTimeout: 120_000 })
 
-const LONG = "Everything is **well** in the web tier: three of three replicas answer, and the queue is empty. ".repeat(
+const LONG = "Everything is **well** in the web tier: three of three replicas answer, and the queue is empty.\n".repeat(
   8,
 )
 

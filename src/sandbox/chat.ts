@@ -18,7 +18,7 @@ export function visible({ workspace }: Site, id: string | undefined): Channel | 
 }
 
 /** The channel that the app may write to under this id; a person's id stands for the app's conversation with them. */
-function reach(site: Site, id: string | undefined): Reached {
+export function reach(site: Site, id: string | undefined): Reached {
   if (id !== undefined && /^[UW]/.test(id)) return reachPerson(site, id)
   const channel = visible(site, id)
   if (!channel) return fail("channel_not_found")
@@ -34,7 +34,7 @@ function reachPerson({ workspace }: Site, id: string): Reached {
   return workspace.messagesEnabled ? { channel: workspace.openDm(BOT, id) } : fail("messages_tab_disabled")
 }
 
-function threadFault({ workspace }: Site, channel: string, args: Args): Failure | undefined {
+export function threadFault({ workspace }: Site, channel: string, args: Args): Failure | undefined {
   const ts = args["thread_ts"]
   if (ts === undefined || ts === null) return undefined
   if (typeof ts !== "string" || !/^\d{10}\.\d{6}$/.test(ts)) return fail("invalid_thread_ts")
@@ -68,7 +68,7 @@ export function postMessage(site: Site, args: Args): Result {
 }
 
 /** A message of the app's own, or why it can't be touched; `foreign` is the method's word for somebody else's. */
-function own(site: Site, args: Args, foreign: string): { channel: string; ts: string } | Failure {
+export function own(site: Site, args: Args, foreign: string): { channel: string; ts: string } | Failure {
   const channel = visible(site, word(args, "channel"))
   if (!channel) return fail("channel_not_found")
   const message = site.workspace.message(channel.id, word(args, "ts") ?? "")
@@ -81,6 +81,7 @@ function own(site: Site, args: Args, foreign: string): { channel: string; ts: st
 export function update(site: Site, args: Args): Result {
   const found = own(site, args, "cant_update_message")
   if (!("ts" in found)) return found
+  if (site.workspace.message(found.channel, found.ts)?.streaming === true) return fail("streaming_state_conflict")
   const read = readContent(args)
   if (!read.ok) return read
   const text = escapeMrkdwn(read.content.text ?? "")
@@ -93,6 +94,7 @@ export function update(site: Site, args: Args): Result {
 export function remove(site: Site, args: Args): Result {
   const found = own(site, args, "cant_delete_message")
   if (!("ts" in found)) return found
+  if (site.workspace.message(found.channel, found.ts)?.streaming === true) return fail("streaming_state_conflict")
   site.workspace.remove(found.channel, found.ts)
   return { ok: true, channel: found.channel, ts: found.ts }
 }

@@ -6,6 +6,7 @@ import * as chat from "./chat.ts"
 import { type Args, fail, type Failure, type Result, word } from "./content.ts"
 import * as look from "./lookups.ts"
 import type { Site } from "./site.ts"
+import * as streams from "./streams.ts"
 import * as views from "./views.ts"
 
 interface Method {
@@ -23,6 +24,9 @@ const METHODS = new Map<string, Method>(
     "chat.update": { scope: "chat:write", run: chat.update },
     "chat.delete": { scope: "chat:write", run: chat.remove },
     "chat.postEphemeral": { scope: "chat:write", run: chat.postEphemeral },
+    "chat.startStream": { scope: "chat:write", run: streams.startStream },
+    "chat.appendStream": { scope: "chat:write", run: streams.appendStream },
+    "chat.stopStream": { scope: "chat:write", run: streams.stopStream },
     "chat.getPermalink": { run: chat.getPermalink },
     "views.open": { run: views.open },
     "views.push": { run: views.push },

@@ -27,6 +27,8 @@ export interface Message {
   /** True on a message that only one person sees. */
   ephemeral?: boolean
   reply_count?: number
+  /** It is being written: only its end may change. */
+  streaming?: boolean
   /** A root that was deleted while it had replies. */
   deleted?: boolean
   metadata?: { event_type: string; event_payload: Record<string, unknown> }
@@ -105,7 +107,7 @@ export interface State<R = unknown> {
 
 /** What is written when a message is posted. */
 export type Draft = Pick<Message, "channel" | "user" | "text"> &
-  Partial<Pick<Message, "thread_ts" | "blocks" | "metadata">> & {
+  Partial<Pick<Message, "thread_ts" | "blocks" | "metadata" | "streaming">> & {
     /** Whether bare `@here` and the like in `text` become mentions. */
     parse?: boolean
   }
@@ -197,7 +199,7 @@ export class Workspace extends Directory {
   edit(
     channel: string,
     ts: string,
-    change: Pick<Message, "text"> & Partial<Pick<Message, "blocks" | "metadata">>,
+    change: Pick<Message, "text"> & Partial<Pick<Message, "blocks" | "metadata" | "streaming">>,
   ): void {
     const message = this.#find(channel, ts)
     if (!message) return

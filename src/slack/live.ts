@@ -3,16 +3,17 @@
  * tell. It is a courtesy: nobody waits for it, nothing of it is stored but where it stands, and whatever fails is left out. The
  * show loop takes the message away when the run no longer works, whoever posted it.
  */
+import type { KnownBlock } from "@slack/types"
 import type { WebClient } from "@slack/web-api"
 import { isWorking, type Run } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
-import { idle, live, type UnderWay } from "./blocks/live.ts"
+import { growth, idle, live, type UnderWay } from "./blocks/live.ts"
 import type { Message } from "./blocks/limits.ts"
 import type { Log } from "./client.ts"
 import { limitsOfPost } from "./show/limits.ts"
 import type { Pace } from "./show/pace.ts"
 import { LIVE, readSlots, slotOf, type Slot } from "./show/record.ts"
-import { post, update, type Failure, type Place } from "./show/send.ts"
+import { appendStream, post, startStream, update, type Failure, type Place } from "./show/send.ts"
 import { hashOf, threadOf } from "./show/wanted.ts"
 
 export interface LiveOptions {
@@ -24,6 +25,8 @@ export interface LiveOptions {
   patience?: number
   /** ms from one look at what is new to the next. */
   every?: number
+  /** Whether Slack's streams are tried: where there are none, that is found out. */
+  streams?: boolean
 }
 
 export interface Telling {
@@ -37,6 +40,8 @@ export interface Telling {
 
 const PATIENCE = 4000
 const EVERY = 1000
+/** How long a step may take until it has said a whole line, which is what a message can grow by, ms. */
+const LINE_WITHIN = 8000
 /** Characters of a turn's text that are looked at. */
 const MOST = 60_000
 /** How long nothing is tried in a run whose message Slack did not take, ms. */
@@ -55,6 +60,8 @@ interface Entry {
   /** Where it stands. */
   place?: Place | undefined
   hash?: string
+  /** It is a message that only grows, and has this. */
+  sent?: string | undefined
   busy?: Promise<void> | undefined
 }
 
@@ -136,9 +143,8 @@ async function shown(options: LiveOptions, entry: Entry): Promise<void> {
   // Somebody else may have posted it before, or taken it away since.
   entry.place = slot.copies[0]
   if (thread === undefined) return
-  const limits = entry.place
-    ? ["chat.update", `live:${run.channel}`]
-    : [...limitsOfPost(run.channel), `live:${run.channel}`]
+  if (await streamed(options, entry, { thread, slot })) return
+  const limits = [...(entry.place ? ["chat.update"] : limitsOfPost(run.channel)), `live:${run.channel}`]
   const content = contentOf(entry)
   if (content === undefined || (entry.place && hashOf(content) === entry.hash)) return void (entry.isNew = false)
   const turn = await pace.take(limits, "audit")
@@ -150,6 +156,77 @@ async function shown(options: LiveOptions, entry: Entry): Promise<void> {
     : await posted(options, entry, { thread, slot, content })
   if (sending.kind !== "sent") return failed(options, entry, sending, limits)
   entry.hash = about.shows
+}
+
+/**
+ * Slack's own way of showing what is being written: a message that grows. Where it isn't to be had, or what is to be shown can't
+ * be had by adding to it, the message is changed as any other. True: there is nothing else to do now.
+ */
+async function streamed(options: LiveOptions, entry: Entry, at: { thread: string; slot: Slot }): Promise<boolean> {
+  const grown = mayGrow(options, entry) ? growth(entry.text, entry.sent ?? "") : undefined
+  if (!grown) {
+    entry.sent = undefined
+    return false
+  }
+  // A line is waited for, but not for long.
+  if (grown.blocks.length === 0) return isGrowing(entry) || performance.now() < entry.since + LINE_WITHIN
+  const { channel } = entry.run
+  const method = isGrowing(entry) ? ["chat.appendStream"] : [...limitsOfPost(channel), "chat.startStream"]
+  const limits = [...method, `live:${channel}`]
+  const turn = await options.pace.take(limits, "audit")
+  if (turn.at > turn.now) entry.after = performance.now() + turn.at - turn.now
+  else await grow(options, entry, { ...at, grown, limits })
+  return true
+}
+
+const isGrowing = ({ sent, place }: Entry): boolean => sent !== undefined && place !== undefined
+
+/** What tools tell, and a turn that begins anew, is told by changing what stands. */
+function mayGrow({ streams = true, client }: LiveOptions, entry: Entry): boolean {
+  if (!streams || entry.calls.size > 0 || entry.text === "") return false
+  return isGrowing(entry) || (entry.place === undefined && performance.now() >= (refused.get(client) ?? 0))
+}
+
+type Growth = NonNullable<ReturnType<typeof growth>>
+
+async function grow(
+  options: LiveOptions,
+  entry: Entry,
+  { thread, slot, grown, limits }: { thread: string; slot: Slot; grown: Growth; limits: string[] },
+): Promise<void> {
+  entry.isNew = false
+  const { blocks, sent } = grown
+  const sending = entry.place
+    ? await appendStream(options.client, entry.place, blocks)
+    : await begun(options, entry, { thread, slot, blocks })
+  if (sending.kind === "sent") entry.sent = sent
+  else await unstreamable(options, entry, sending, limits)
+}
+
+/** Until when nobody tries to stream by a client: it isn't to be had there. */
+const refused = new WeakMap<WebClient, number>()
+const REFUSED = 3_600_000
+
+async function begun(
+  { store, client }: LiveOptions,
+  { run }: Entry,
+  { thread, slot, blocks }: { thread: string; slot: Slot; blocks: KnownBlock[] },
+): ReturnType<typeof startStream> {
+  await tried(store, run, slot)
+  const { user, team } = run.asker ?? run.requester
+  const sending = await startStream(client, { channel: run.channel, thread, user, team }, blocks)
+  if (sending.kind === "sent") await store.show.addCopy(run.id, LIVE, sending.place.ts, sending.place.channel)
+  return sending
+}
+
+async function unstreamable(options: LiveOptions, entry: Entry, failure: Failure, limits: string[]): Promise<void> {
+  entry.sent = undefined
+  if (failure.kind === "limited") return failed(options, entry, failure, limits)
+  entry.isNew = true
+  if (entry.place) return
+  refused.set(options.client, performance.now() + REFUSED)
+  const about = { run: entry.run.id, error: failure.error }
+  options.log.info(about, "answers can't be streamed in Slack here; they are shown by changing a message")
 }
 
 const contentOf = (entry: Entry): Message | undefined => {
@@ -171,8 +248,7 @@ async function posted(
   { run }: Entry,
   { thread, slot, content }: { thread: string; slot: Slot; content: Message },
 ): ReturnType<typeof post> {
-  const tried = { ...slot.sent, tries: 1, since: await store.now() }
-  await store.show.recordSent(run.id, LIVE, JSON.stringify(tried))
+  await tried(store, run, slot)
   const sending = await post(client, { channel: run.channel, thread }, content, {
     run: run.id,
     slot: LIVE,
@@ -180,6 +256,11 @@ async function posted(
   })
   if (sending.kind === "sent") await store.show.addCopy(run.id, LIVE, sending.place.ts, sending.place.channel)
   return sending
+}
+
+async function tried(store: Store, run: Run, slot: Slot): Promise<void> {
+  const sent = { ...slot.sent, tries: 1, since: await store.now() }
+  await store.show.recordSent(run.id, LIVE, JSON.stringify(sent))
 }
 
 async function failed({ pace, log }: LiveOptions, entry: Entry, failure: Failure, limits: string[]): Promise<void> {

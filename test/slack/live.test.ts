@@ -1,11 +1,13 @@
-import { expect, onTestFinished, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { OPS } from "../../src/sandbox/seed.ts"
 import { slackClient } from "../../src/slack/client.ts"
 import { startLive, type LiveOptions, type Telling } from "../../src/slack/live.ts"
 import { Pace } from "../../src/slack/show/pace.ts"
 import { rig, type Rig } from "./show.rig.ts"
 
-const RATES = { live: { every: 5, burst: 1 }, "chat.postMessage": { every: 5, burst: 3 } }
+const RATES = Object.fromEntries(
+  ["live", "chat.postMessage", "chat.startStream", "chat.appendStream"].map((key) => [key, { every: 5, burst: 3 }]),
+)
 
 type LiveRig = Rig & { telling: Telling; teller(options?: Partial<LiveOptions>): Telling }
 
@@ -27,6 +29,7 @@ async function liveRig(options: Parameters<typeof rig>[0] = {}): Promise<LiveRig
       },
       patience: 0,
       every: 10,
+      streams: false,
       ...more,
     })
     onTestFinished(() => telling.stop())
@@ -135,4 +138,81 @@ test("a post whose reply was lost is found again when the run no longer works", 
   await bot.answer(id, "Done.")
   await bot.settled(id)
   expect(thread(bot)).toEqual([expect.stringContaining("Done.")])
+})
+
+describe("where Slack has streams", () => {
+  const streaming = async (options?: Parameters<typeof rig>[0]) => {
+    const bot = await liveRig(options)
+    const id = await rooted(bot)
+    const telling = bot.teller({ streams: true })
+    const run = await bot.run(id)
+    telling.said(run, "")
+    return { bot, id, run, telling, said: (text: string) => telling.said(run, text) }
+  }
+
+  test("the message grows by whole lines, no code before its end, and is ended and gone with the answer", async () => {
+    const { bot, id, said } = await streaming()
+    said("One line.\nAnd half")
+    await expect.poll(() => thread(bot)).toEqual([expect.stringContaining("One line.")])
+    expect(thread(bot)[0]).toContain("not the answer yet")
+    expect(thread(bot)[0]).not.toContain("half")
+    said(" of another.\n```\ncode\n")
+    await expect.poll(() => thread(bot)[0]).toContain("And half of another.")
+    expect(thread(bot)[0]).not.toContain("code")
+    said("```\nAfter it.\n")
+    await expect.poll(() => thread(bot)[0]).toContain("After it.")
+    expect(thread(bot)[0]).toContain("code")
+    expect(bot.messages(OPS)[1]?.streaming).toBe(true)
+    expect(calls(bot, "chat.update")).toEqual([])
+    await bot.answer(id, "Done.")
+    await bot.settled(id)
+    expect(thread(bot)).toEqual([expect.stringContaining("Done.")])
+    expect(calls(bot, "chat.stopStream")).toHaveLength(1)
+  })
+
+  test("what can't be told by adding to it is told by changing it, once it is ended", async () => {
+    const { bot, run, telling, said } = await streaming()
+    said("One line.\n")
+    await expect.poll(() => thread(bot)).toHaveLength(1)
+    telling.told(run, { id: "1.1", tool: "copy" }, "1 of 7")
+    await expect.poll(() => thread(bot)).toEqual([expect.stringContaining("1 of 7")])
+    expect(calls(bot, "chat.stopStream")).toHaveLength(1)
+    expect(bot.messages(OPS)[1]?.streaming).toBe(false)
+  })
+
+  test("one that Slack ended by itself is changed from there on", async () => {
+    const { bot, said } = await streaming()
+    said("One line.\n")
+    await expect.poll(() => thread(bot)).toHaveLength(1)
+    const [, message] = bot.messages(OPS)
+    bot.slack.workspace.edit(OPS, message?.ts ?? "", { text: "", blocks: message?.blocks ?? [], streaming: false })
+    said("And another. ")
+    said("More.\n")
+    await expect.poll(() => thread(bot)).toEqual([expect.stringContaining("And another. More.")])
+    expect(calls(bot, "chat.update").length).toBeGreaterThan(0)
+  })
+
+  test.each(["unknown_method", "missing_scope", "feature_not_enabled"])(
+    "that are refused (%s) it is a message like any other, and they are not tried again",
+    async (error) => {
+      const bot = await liveRig()
+      bot.slack.workspace.misbehave({ method: "chat.startStream", do: "error", error })
+      const telling = bot.teller({ streams: true })
+      for (const words of ["First run.\n", "Second run.\n"]) {
+        const id = await rooted(bot)
+        telling.said(await bot.run(id), words)
+        await expect.poll(() => bot.messages(OPS, words.trim())).toHaveLength(1)
+      }
+      expect(calls(bot, "chat.startStream")).toHaveLength(1)
+    },
+  )
+
+  test("nothing in it pings or hides where it leads", async () => {
+    const { bot, said } = await streaming()
+    said("<!channel> @here <@U0APP1> [here](https://evil.example)\npassword=hunter2-and-more\n")
+    await expect.poll(() => thread(bot)).toHaveLength(1)
+    expect(thread(bot)[0]).not.toMatch(/"type":"(?:user|usergroup|broadcast|mrkdwn|markdown)"|hunter2/)
+    expect(thread(bot)[0]).toContain('"url":"https://evil.example/","text":"https://evil.example/"')
+    expect(bot.slack.workspace.notifications().map(({ text }) => text)).toEqual([])
+  })
 })

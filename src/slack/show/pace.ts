@@ -14,7 +14,8 @@ export interface Rate {
 /**
  * By method; https://docs.slack.dev/apis/web-api/rate-limits. Posts: about one a second and channel, short bursts allowed, and
  * (`posts`) "several hundred per minute" for all channels together. chat.update, chat.delete and the conversations.* that read:
- * 50 a minute and more, whatever the channel. chat.postEphemeral: 100 a minute and more. What is under way is told once a second
+ * 50 a minute and more, whatever the channel. chat.startStream: 20. chat.postEphemeral and
+ * chat.appendStream: 100 a minute and more. What is under way is told once a second
  * and channel (`live`) at most. Reading is never urgent, and some
  * apps may do it once a minute only, so it takes a fifth of what is allowed.
  */
@@ -22,6 +23,8 @@ export const RATES: Readonly<Record<string, Rate>> = {
   posts: { every: 200, burst: 20 },
   "chat.postMessage": { every: 1000, burst: 4 },
   "chat.update": { every: 1100, burst: 5 },
+  "chat.startStream": { every: 3000, burst: 3 },
+  "chat.appendStream": { every: 600, burst: 5 },
   "chat.delete": { every: 1200, burst: 5 },
   "chat.postEphemeral": { every: 550, burst: 5 },
   live: { every: 1000, burst: 1 },

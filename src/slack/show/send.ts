@@ -3,6 +3,7 @@
  * pace; whether a call is made again is the caller's to decide.
  */
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError, type WebClient } from "@slack/web-api"
+import type { KnownBlock } from "@slack/types"
 import type { Message } from "../blocks/limits.ts"
 import { printOf } from "./print.ts"
 
@@ -51,7 +52,8 @@ export function post(
 export function update(client: WebClient, place: Place, content: Message, about: About): Promise<Sending> {
   return attempt(async () => {
     const { channel, ts } = place
-    await client.chat.update({ channel, ts, ...quiet(content), metadata: metadata(about, content) })
+    const change = { channel, ts, ...quiet(content), metadata: metadata(about, content) }
+    await unstreamed(client, place, () => client.chat.update(change))
     return place
   })
 }
@@ -59,8 +61,45 @@ export function update(client: WebClient, place: Place, content: Message, about:
 /** Takes a message of ours away. */
 export function remove(client: WebClient, place: Place): Promise<Sending> {
   return attempt(async () => {
-    await client.chat.delete({ channel: place.channel, ts: place.ts })
+    await unstreamed(client, place, () => client.chat.delete({ channel: place.channel, ts: place.ts }))
     return place
+  })
+}
+
+/** What is still being written is ended first: it can't be changed otherwise, and whoever wrote it may be dead. */
+async function unstreamed(client: WebClient, { channel, ts }: Place, call: () => Promise<unknown>): Promise<void> {
+  try {
+    await call()
+  } catch (error) {
+    if (!(error instanceof WebAPIPlatformError) || error.data.error !== "streaming_state_conflict") throw error
+    await client.chat.stopStream({ channel, ts })
+    await call()
+  }
+}
+
+/** Begins a message that grows while people watch, in a thread; `to` names whom it is for. */
+export function startStream(
+  client: WebClient,
+  to: { channel: string; thread: string; user: string; team: string },
+  blocks: KnownBlock[],
+): Promise<Sending> {
+  return attempt(async () => {
+    const { ts } = await client.chat.startStream({
+      channel: to.channel,
+      thread_ts: to.thread,
+      recipient_user_id: to.user,
+      recipient_team_id: to.team,
+      chunks: [{ type: "blocks", blocks }],
+    })
+    return { channel: to.channel, ts: ts ?? "" }
+  })
+}
+
+/** Adds to its end. */
+export function appendStream(client: WebClient, { channel, ts }: Place, blocks: KnownBlock[]): Promise<Sending> {
+  return attempt(async () => {
+    await client.chat.appendStream({ channel, ts, chunks: [{ type: "blocks", blocks }] })
+    return { channel, ts }
   })
 }
 
