@@ -6,6 +6,7 @@ import type { HomeView } from "@slack/types"
 import type { Person } from "../core/fact.ts"
 import type { Ask } from "../core/run.ts"
 import { askOf } from "../core/run.ts"
+import { principalsFor, usableBy, type NamedAgent } from "./agents.ts"
 import { textsOf } from "./ask.ts"
 import { home, PAGE, type DecidedItem, type Page, type Pages, type WaitingItem } from "./blocks/home.ts"
 import type { Listed, ListedGrant } from "./blocks/lists.ts"
@@ -34,11 +35,12 @@ export interface Made {
 /** `said`: what came of the person's last press. Throws when it can't be read. */
 export async function homeOf(front: Front, person: Person, pages: Pages, said?: string): Promise<Made> {
   const concern = await concernOf(front, person)
-  const [waiting, mine, decided, grants, quiet, paused] = await Promise.all([
+  const [waiting, mine, decided, grants, agents, quiet, paused] = await Promise.all([
     waitingFor(front, concern),
     runsOf(front, concern),
     decidedBy(front, concern),
     grantsFor(front, concern),
+    agentsOf(front, person),
     front.store.quiet(),
     front.store.pause.read(),
   ])
@@ -74,6 +76,7 @@ export async function homeOf(front: Front, person: Person, pages: Pages, said?: 
         return { run, grant, link: links.get(keyOf(cardAt(run, { id: grant.ask }))) }
       }),
     },
+    agents,
     said,
     caution: concern.unsure ? UNSURE : undefined,
     paused: paused !== undefined,
@@ -84,6 +87,11 @@ export async function homeOf(front: Front, person: Person, pages: Pages, said?: 
     ({ loaded }) => loaded.run.id,
   )
   return { view, concern, runs: new Set([...runs, ...shown.mine.items.map(({ run }) => run.id)]) }
+}
+
+async function agentsOf({ people, lists, agents }: Front, person: Person): Promise<NamedAgent[]> {
+  if (agents.length === 0) return []
+  return usableBy(lists, agents, await people.who(person, principalsFor(lists, agents)))
 }
 
 const rootOf = (run: Wanted["run"]): Wanted => ({ run, slot: "root" })

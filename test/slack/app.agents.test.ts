@@ -83,4 +83,13 @@ describe("a command that names an agent", () => {
     const none = await rig()
     expect(answer(await none.slack.workspace.command(ROBIN, OPS, "agents"))).toContain("none with a name")
   })
+
+  test("the app's home shows those that the person may use somewhere", async () => {
+    const it = await withAgents()
+    await it.slack.workspace.openHome(GRACE)
+    await it.slack.workspace.waitFor(() => JSON.stringify(it.slack.workspace.home(GRACE) ?? "").includes("@db"))
+    const home = JSON.stringify(it.slack.workspace.home(GRACE))
+    expect(home).toContain("/agent @side …")
+    expect(home).not.toContain("@far")
+  })
 })

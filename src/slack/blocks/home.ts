@@ -6,6 +6,7 @@ import type { Button, HomeView, KnownBlock } from "@slack/types"
 import { grantRef } from "../../core/grant.ts"
 import { ruleOf, type Ask } from "../../core/run.ts"
 import { buttons } from "./buttons.ts"
+import { agentsSection, type ShownAgent } from "./agents.ts"
 import type { CardView } from "./card.ts"
 import { risk } from "./glance.ts"
 import { PRESS, withReason } from "./intent.ts"
@@ -67,6 +68,8 @@ export interface Home {
   /** What came of the reader's last press. */
   said?: string | undefined
   caution?: string | undefined
+  /** Those that the reader may use somewhere. */
+  agents?: readonly ShownAgent[]
   /** Nothing may be approved at the moment. */
   paused: boolean
   /** Whether the reader wants no pings. */
@@ -102,6 +105,7 @@ export function home(view: Home): HomeView {
     header(titled("Grants in force", grants)),
     ...(grants.total === 0 ? [plain("Nothing runs unasked.")] : grants.items.flatMap(grantBlocks)),
     ...pager("grants", grants),
+    ...agentsSection(view),
     header("Pings"),
     ...pings(view),
   ]

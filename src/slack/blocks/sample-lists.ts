@@ -3,6 +3,7 @@
  */
 import type { Fact, Person } from "../../core/fact.ts"
 import type { Ask, Grant, Run } from "../../core/run.ts"
+import { agentsList } from "./agents.ts"
 import type { Message } from "./limits.ts"
 import { choices, grantsList, shownRun } from "./lists.ts"
 import { why } from "./why.ts"
@@ -41,9 +42,16 @@ export function listSamples(run: Run, ask: Ask, [ana, ben]: readonly [Person, Pe
     ["runs of one beginning", choices("r00", several)],
     ["grants", grantsList([{ run: granted, grant, link: LINK }], "/agent")],
     ["grants, none", grantsList([], "/agent")],
+    ["agents", agentsList(AGENTS, "/agent")],
+    ["agents, none", agentsList([], "/agent")],
     ...account.map((message, index): [string, Message] => [`how it came to this ${index + 1}`, message]),
   ]
 }
+
+const AGENTS = [
+  { name: "web", description: "Looks after the web tier", prompts: ["How is web?", "Restart web"] },
+  { name: "db", description: "Looks after <!channel> *databases*", prompts: [] },
+]
 
 const NOT_YET = "Not before the backup is through"
 
