@@ -26,7 +26,7 @@ import { startShow } from "./slack/show.ts"
 import { Pace } from "./slack/show/pace.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
 import { Store, type Loaded } from "./store/store.ts"
-import { callsOf, decidersIn, masksFor, policiesOf, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
+import { callsOf, fallsOf, decidersIn, masksFor, policiesOf, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { Servers } from "./tools/mcp/servers.ts"
@@ -122,6 +122,14 @@ async function agentsOf(
 
 /** The transcript that a run begins with. */
 const opening = (prompt: string, parts?: readonly Part[]): string[] => [userMessage(prompt, parts)]
+
+/** Where tools come from, for people. */
+function sourcesOf(own: readonly Tool[], servers: Servers, policy: Policy) {
+  const shown = (tools: readonly Tool[]) =>
+    tools.map((tool) => ({ name: tool.name, falls: fallsOf(policy, tool), since: tool.foreign?.since }))
+  const configured = own.length === 0 ? [] : [{ name: "Of the configuration", tools: shown(own), notes: [] }]
+  return [...configured, ...servers.standing().map((one) => ({ ...one, tools: shown(one.tools) }))]
+}
 
 /** In the order in which they end; each may take so many ms. */
 interface Stops {
@@ -236,6 +244,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       command: config.command,
       lists: { starters, channels, approvers, admins, deciders: decidersIn(all) },
       agents: Object.entries(config.agents).map(([name, agent]) => ({ name, ...agent })),
+      sources: () => sourcesOf(options.tools, servers, policy),
       calls,
       limits: config.limits,
       files: config.limits,

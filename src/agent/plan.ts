@@ -52,8 +52,7 @@ export async function plan(
 
 function riskOf(tool: Tool | undefined): Pick<Planned, "effects" | "destructive" | "hints" | "since" | "print"> {
   const { effects = "once", destructive, foreign } = tool ?? {}
-  const hints = foreign && Object.keys(foreign.hints).length > 0 ? foreign.hints : undefined
-  return { effects, destructive, hints, since: foreign?.since, print: foreign?.print }
+  return { effects, destructive, hints: foreign?.hints, since: foreign?.since, print: foreign?.print }
 }
 
 const unknown = (call: TurnCall): { args: string; next: Next } => ({

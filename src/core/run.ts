@@ -56,7 +56,7 @@ export interface Call {
   effects: Effects
   /** What it does may not be undone, as the tool's author says. */
   destructive?: true | undefined
-  /** What the server that its tool comes from says of that; absent where its author and its configuration are one. */
+  /** What the server that its tool comes from says of that, if only nothing; absent where its author and its configuration are one. */
   hints?: Hints | undefined
   /** What became of its tool before it was asked for. */
   since?: Since | undefined

@@ -27,6 +27,7 @@ export interface AppOptions {
   command: string
   lists: Lists
   agents?: Front["agents"]
+  sources?: Front["sources"]
   limits: Front["limits"]
   files?: Front["files"]
   /** ms that an ended run is kept. */
@@ -72,6 +73,7 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   })
   const front: Front = {
     agents: [],
+    sources: () => [],
     files: { files: 5, megabytes: 5 },
     ...options,
     client,

@@ -19,6 +19,7 @@ import { pauseOrResume } from "./pause.ts"
 import { failed, inTime, ofCommand, type Ack } from "./replies.ts"
 import { choicesFor, grantChoices, grantsListFor, listFor, runFor } from "./show-run.ts"
 import { agentsFor, startRun } from "./start.ts"
+import { toolsFor } from "./tools.ts"
 import { whyOf } from "./why.ts"
 
 /** Who typed what, and where. */
@@ -67,23 +68,39 @@ async function answer(front: Front, ack: Ack, message: Message | undefined): Pro
 /** What the person is told, in one message or several; none when they were told before. */
 async function answerTo(front: Front, command: Command, typed: Typed): Promise<Message[]> {
   switch (command.kind) {
-    case "help":
-      return [help(front.command)]
-    case "list":
-      return [await listFor(front, typed.person)]
-    case "grants":
-      return [await grantsListFor(front, typed.person)]
     case "start":
       return start(front, command.prompt, typed)
-    case "agents":
-      return [await agentsFor(front, typed)]
     case "pause":
     case "resume":
       return [note(words(await pauseOrResume(front, command.kind, typed.person)))]
     case "revoke":
       return [await revoked(front, command.grant, typed)]
-    default:
+    case "cancel":
+    case "show":
+    case "why":
       return command.run === "" ? [note(words({ about: "no id" }))] : answerAbout(front, command, typed)
+    default:
+      return [await looked(front, command.kind, typed)]
+  }
+}
+
+/** What there is to see without an id. */
+async function looked(
+  front: Front,
+  kind: "help" | "list" | "agents" | "tools" | "grants",
+  typed: Typed,
+): Promise<Message> {
+  switch (kind) {
+    case "help":
+      return help(front.command)
+    case "list":
+      return listFor(front, typed.person)
+    case "agents":
+      return agentsFor(front, typed)
+    case "tools":
+      return toolsFor(front, typed)
+    case "grants":
+      return grantsListFor(front, typed.person)
   }
 }
 

@@ -10,6 +10,7 @@ import type { Person } from "../core/fact.ts"
 import type { Part } from "../core/parts.ts"
 import type { Store } from "../store/store.ts"
 import type { Message } from "./blocks/limits.ts"
+import type { ShownSource } from "./blocks/tools.ts"
 import type { Home, Log } from "./client.ts"
 import type { NamedAgent } from "./agents.ts"
 import type { FileLimits } from "./files.ts"
@@ -58,6 +59,8 @@ export interface Front {
   lists: Lists
   /** Those that the configuration names. */
   agents: readonly NamedAgent[]
+  /** Where tools come from, as it is now. */
+  sources: () => readonly ShownSource[]
   repeats: Repeats
   names: Pick<Names, "of">
   /** With its slash. */

@@ -75,6 +75,17 @@ function asAtStart(decision: Decision, since: Since | undefined, { rules, defaul
   return { do: "ask", rule: { ...defaults, name } }
 }
 
+/** What the rules make of a tool's calls as a whole; `depends`: on their args. */
+export function fallsOf({ rules, defaults }: Policy, { name, foreign }: Tool): Decision["do"] | "depends" {
+  const about = rules.map((rule, index) => ({ ...rule, index })).filter(({ tool }) => globMatches(tool, name))
+  const last = about.findIndex(({ when }) => when === undefined)
+  const dos = (last < 0 ? about : about.slice(0, last + 1)).map(({ do: does, index }): Decision["do"] =>
+    does === "allow" ? asAtStart({ do: does, index }, foreign?.since, { rules, defaults }).do : does,
+  )
+  const [first = "ask", ...rest] = last < 0 ? [...dos, "ask" as const] : dos
+  return rest.every((one) => one === first) ? first : "depends"
+}
+
 /** The same, by the tool; `args` is its canonical text. */
 const ruled = (policy: Policy, tool: Tool, args: string): Tightened =>
   ruledBy(policy, {

@@ -26,7 +26,7 @@ export function commandOf(raw: string): Command {
 }
 
 /** Words that are a command by themselves, and with nothing behind them. */
-const BARE = ["help", "list", "agents", "grants", "pause", "resume"] as const
+const BARE = ["help", "list", "agents", "tools", "grants", "pause", "resume"] as const
 
 function commandNamed(word: string, rest: string | undefined): Command | undefined {
   const bare = BARE.find((one) => one === word)

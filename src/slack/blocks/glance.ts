@@ -11,8 +11,12 @@ import { cautions, clip, count, oneLine, safe, toolName, visible } from "./text.
 
 /** What an open doubt is about, and what each answer to it will do. */
 export function doubtful(view: CardView): KnownBlock[] {
-  const { ask, run } = view
+  const { ask, run, request } = view
   const call = run.calls.find((call) => call.id === ask.call)
+  // What ran the call went away, or does not answer, and the process that called it knows why.
+  const why = /^outcome unknown: (.*)$/su.exec(request.prompt)?.[1]
+  const stopped = "the process that ran it stopped before its result arrived"
+  const reason = why === undefined ? stopped : "its result did not arrive"
   const started = call?.attempt?.at
   const since = started === undefined ? [] : [words(" "), instant(started)]
   const again = (ruleOf(ask).quorum ?? 1) > 1 ? " It takes as many approvals as the call itself." : ""
@@ -22,8 +26,9 @@ export function doubtful(view: CardView): KnownBlock[] {
         code(toolName(ask.tool)),
         " was started",
         ...since,
-        `, in the run of ${nameOf(run.requester)}, and the process that ran it stopped before its result arrived. It may have run wholly, in part or not at all. Check whether it took effect, then press what is true; it will not run again by itself.`,
+        `, in the run of ${nameOf(run.requester)}, and ${reason}. It may have run wholly, in part or not at all. Check whether it took effect, then press what is true; it will not run again by itself.`,
       ),
+      ...(why === undefined ? [] : [quote(clip(oneLine(safe(why)), 600))]),
       list([
         [bold("It was done"), words(": it is not run again, and the agent is told that it was done.")],
         [
@@ -72,12 +77,31 @@ export function risk({ run, ask }: CardView): KnownBlock[] {
   if (!call || ask.settled) return []
   const destructive = call.destructive === true ? [bold("⚠ Destructive: what it does may not be undone. ")] : []
   const rest = call.destructive === true ? "" : EFFECTS[call.effects]
+  const whose = call.hints === undefined ? "As the tool declares." : serverSays(call.hints)
   return [
     rich(
-      section(...destructive, words(rest), words(`${rest === "" ? "" : " "}(As the tool declares.)`, { italic: true })),
+      section(...destructive, words(rest), words(`${rest === "" ? "" : " "}(${whose})`, { italic: true })),
+      ...late(call),
     ),
   ]
 }
+
+/** What a server says of its tool's effects: words of a few, none of them its own. */
+function serverSays({ readOnly, destructive, idempotent, openWorld }: NonNullable<Call["hints"]>): string {
+  const said = [
+    ...(readOnly === undefined ? [] : [readOnly ? "read-only" : "not read-only"]),
+    ...(destructive === undefined ? [] : [destructive ? "destructive" : "not destructive"]),
+    ...(idempotent === undefined ? [] : [idempotent ? "may be repeated" : "not to be repeated"]),
+    ...(openWorld === true ? ["reaches others"] : []),
+  ]
+  if (said.length === 0) return "Its server says nothing of what it does."
+  return `Its server says: ${said.join(", ")}. Nobody has checked that.`
+}
+
+const late = ({ since }: Call): Rich[] =>
+  since === undefined
+    ? []
+    : [section(bold(`⚠ This tool ${since} after the bot started`), ", so no rule with a wildcard lets it run unasked.")]
 
 /** Why it was settled so. */
 export function reasonOf({ ask, note }: CardView): Rich[] {
