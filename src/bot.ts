@@ -242,6 +242,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       slack,
       home,
       command: config.command,
+      doors: config.doors,
       lists: { starters, channels, approvers, admins, deciders: decidersIn(all) },
       agents: Object.entries(config.agents).map(([name, agent]) => ({ name, ...agent })),
       sources: () => sourcesOf(options.tools, servers, policy),

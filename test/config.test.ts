@@ -82,6 +82,7 @@ describe("the file", () => {
       mcpServers: { servers: [], notes: [] },
       command: "/agent",
       starters: ["U0123", "S0ENG"],
+      doors: { command: true, mention: true, reply: true, message: false },
       channels: ["C0OPS"],
       approvers: ["S0SRE", "C0SRE", "W0789"],
       admins: ["U0456"],

@@ -8,6 +8,7 @@ import type { ApprovalRule, Asking } from "../core/rules.ts"
 import { agents } from "./agents.ts"
 import { approvals } from "./approvals.ts"
 import { approvers, asking, duration, selfApproval } from "./asking.ts"
+import { doors } from "./doors.ts"
 import { count, ids, mapping, said } from "./forms.ts"
 import { httpTools } from "./http-tools.ts"
 import { mcpServers } from "./mcp.ts"
@@ -44,6 +45,7 @@ export function settings(around: Surroundings) {
       })
       .default("/agent"),
     starters: ids(["U", "S"], PEOPLE).default([]),
+    doors,
     channels: ids(["C"], "channels (C…)").default([]),
     ...z.object(asking).partial().shape,
     approvers: approvers.default([]),

@@ -21,3 +21,10 @@ export const escapeMrkdwn = (text: string): string =>
 
 /** What somebody typed, as stored: every character is text. */
 export const escapeTyped = (text: string): string => angles(text.replaceAll("&", "&amp;"))
+
+/** With the names of these people that stand behind an @, in whatever case, as Slack's own box makes mentions of them. */
+export const named = (text: string, people: readonly { id: string; name: string }[]): string =>
+  text.replaceAll(/(?<![\w@.<])@([\w.-]*\w)/g, (whole, name: string) => {
+    const person = people.find((one) => one.name === name.toLowerCase())
+    return person ? `<@${person.id}>` : whole
+  })

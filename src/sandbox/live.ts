@@ -4,10 +4,11 @@
  */
 import { deliver, type Delivery, type Way } from "./deliver.ts"
 import type { Channel, WorkspaceOptions } from "./directory.ts"
-import { escapeTyped } from "./escape.ts"
+import { escapeTyped, named } from "./escape.ts"
 import { actionOf, fill, type Given, missing, pick } from "./form.ts"
 import type { Handles, Origin } from "./handles.ts"
 import type { Armed, During, Misbehaviour, Rule } from "./misbehave.ts"
+import { eventsOf, SUBSCRIBED } from "./events.ts"
 import * as payloads from "./payloads.ts"
 import { say } from "./reply.ts"
 import { BOT } from "./seed.ts"
@@ -54,6 +55,8 @@ export class LiveWorkspace extends Workspace {
   readonly deliveries: Delivery[] = []
   /** Where interactions go by HTTP; absent: Socket Mode. */
   requestUrl: string | undefined
+  /** The events that the app has subscribed to. */
+  readonly subscribed = new Set(SUBSCRIBED)
   readonly #command: string
   #stage: Stage | undefined
 
@@ -126,16 +129,27 @@ export class LiveWorkspace extends Workspace {
     return channel?.members.includes(user) === true ? channel : undefined
   }
 
-  /** Types a plain message. */
+  /** Types a plain message; `@name` names somebody. The app hears of it as it has subscribed to. */
   say(user: string, channel: string, text: string, thread_ts?: string): Message | undefined {
-    if (!this.#channelOf(user, channel) || text.trim() === "") return undefined
-    return this.post({
+    const place = this.#channelOf(user, channel)
+    if (!place || text.trim() === "") return undefined
+    const message = this.post({
       channel,
       user,
-      text: escapeTyped(text),
+      text: named(escapeTyped(text), [...this.people.values()]),
       parse: true,
       ...(thread_ts === undefined ? {} : { thread_ts }),
     })
+    this.wrote(message, place)
+    return message
+  }
+
+  /** The app hears of a message, as far as anything is live. */
+  wrote(message: Message, place: Channel): void {
+    if (!this.#stage) return
+    const { scopes } = this
+    const events = eventsOf(this, message, place, { subscribed: this.subscribed, scopes })
+    for (const payload of events) void this.deliver(envelope("events_api", payload))
   }
 
   /** Types `/agent <text>` in the channel; `text` is what follows the command. The app gets it escaped, as Slack sends it. */

@@ -28,7 +28,11 @@ export function stateOf(workspace: LiveWorkspace, me: string): State<Rule> | und
       const upTo = workspace.readUpTo(me, channel.id)
       const unread = (messages.get(channel.id) ?? []).some(({ ts, user }) => ts > upTo && user !== me)
       const pings = notifications.filter((it) => it.user === me && it.channel === channel.id && !it.seen && !it.gone)
-      return { ...placeOf(workspace, channel, me), unread, pings: pings.length }
+      const beside = {
+        prompts: workspace.beside.promptsOf(channel.id),
+        statuses: workspace.beside.statusesOf(channel.id),
+      }
+      return { ...placeOf(workspace, channel, me), unread, pings: pings.length, ...beside }
     }),
     groups: [...workspace.groups.values()].map(({ id, handle }) => ({ id, name: handle })),
     messages: Object.fromEntries(messages),

@@ -147,25 +147,29 @@ export function viewClosed(workspace: Workspace, view: View, is_cleared: boolean
   return { type: "view_closed", ...rest, view: wireView(workspace, view), is_cleared }
 }
 
-export function homeOpened(workspace: Workspace, user: string, tab: "home" | "messages", channel: string): Payload {
-  const view = workspace.home(user)
-  const now = workspace.now()
+/** An event, as every one is wrapped. */
+export function happened(workspace: Workspace, event: Payload): Payload {
   return {
     token: "deprecated",
     team_id: workspace.team.id,
     api_app_id: APP_ID,
     type: "event_callback",
     event_id: workspace.nextId("Ev0"),
-    event_time: Math.floor(now / 1000),
+    event_time: Math.floor(workspace.now() / 1000),
     authorizations: [{ enterprise_id: null, team_id: workspace.team.id, user_id: BOT, is_bot: true }],
     is_ext_shared_channel: false,
-    event: {
-      type: "app_home_opened",
-      user,
-      channel,
-      tab,
-      event_ts: workspace.nextTs(),
-      ...(tab === "home" && view ? { view: wireView(workspace, view) } : {}),
-    },
+    event,
   }
+}
+
+export function homeOpened(workspace: Workspace, user: string, tab: "home" | "messages", channel: string): Payload {
+  const view = workspace.home(user)
+  return happened(workspace, {
+    type: "app_home_opened",
+    user,
+    channel,
+    tab,
+    event_ts: workspace.nextTs(),
+    ...(tab === "home" && view ? { view: wireView(workspace, view) } : {}),
+  })
 }

@@ -38,6 +38,9 @@ export const SCOPES = [
   "groups:read",
   "channels:history",
   "groups:history",
+  "app_mentions:read",
+  "im:history",
+  "assistant:write",
 ]
 
 const person = (

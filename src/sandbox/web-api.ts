@@ -2,6 +2,7 @@
  * The Web API as a table: each method with the token and scope it needs, and what all of them check alike. It turns arguments
  * into an answer and knows no HTTP. https://docs.slack.dev/reference/methods
  */
+import * as beside from "./assistant.ts"
 import * as chat from "./chat.ts"
 import { type Args, fail, type Failure, type Result, word } from "./content.ts"
 import * as look from "./lookups.ts"
@@ -41,6 +42,8 @@ const METHODS = new Map<string, Method>(
     "conversations.open": { scope: "im:write", run: look.conversationsOpen },
     "conversations.history": { scope: "history", run: look.conversationsHistory },
     "conversations.replies": { scope: "history", run: look.conversationsReplies },
+    "assistant.threads.setSuggestedPrompts": { scope: "assistant:write", run: beside.setSuggestedPrompts },
+    "assistant.threads.setStatus": { scope: "assistant:write", run: beside.setStatus },
     "blocks.validate": { run: look.blocksValidate },
   } satisfies Record<string, Method>),
 )

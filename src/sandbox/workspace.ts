@@ -2,6 +2,7 @@
  * What the local Slack holds: messages, modals, homes and who was notified, with a change for every write. It knows nothing of
  * HTTP, sockets or the rules by which Slack refuses a call.
  */
+import { Beside, type Prompt } from "./beside.ts"
 import { type Channel, Directory, type Role } from "./directory.ts"
 import { notified, type Why } from "./mentions.ts"
 
@@ -91,7 +92,14 @@ export interface State<R = unknown> {
   me: string
   people: { id: string; name: string; role: Role }[]
   /** `unread`: whether something of others is newer than what I read. `pings`: my notifications there that are. */
-  channels: (Place & { unread: boolean; pings: number })[]
+  channels: (Place & {
+    unread: boolean
+    pings: number
+    /** What the app suggests to ask there. */
+    prompts: readonly Prompt[]
+    /** By thread: what the app says of itself there. */
+    statuses: Record<string, string>
+  })[]
   /** User groups; `name` is what stands after the @. */
   groups: { id: string; name: string }[]
   messages: Record<string, Message[]>
@@ -115,6 +123,7 @@ export type Draft = Pick<Message, "channel" | "user" | "text"> &
 const copy = <T>(value: T): T => structuredClone(value)
 
 export class Workspace extends Directory {
+  readonly beside = new Beside(() => this.changed())
   readonly #messages = new Map<string, Message[]>()
   /** By the one person who sees them. */
   readonly #ephemerals = new Map<string, Message[]>()
@@ -190,6 +199,7 @@ export class Workspace extends Directory {
       root.reply_count = (root.reply_count ?? 0) + 1
     }
     this.#messages.set(draft.channel, [...(this.#messages.get(draft.channel) ?? []), message])
+    if (message.is_bot && root) this.beside.setStatus(draft.channel, root.ts, "")
     this.#notify(message, root ? this.messages(draft.channel, root.ts) : [], parse)
     this.changed()
     return copy(message)

@@ -11,13 +11,16 @@ import { onClick } from "./clicks.ts"
 import { slackClient, type Home } from "./client.ts"
 import { onCommand } from "./commands.ts"
 import { connection, type Transport } from "./connect.ts"
+import { offerPrompts } from "./assistant.ts"
 import { settleRepeats } from "./counted.ts"
+import type { Doors } from "./doors.ts"
 import { onClosed, onForm } from "./form.ts"
 import type { Calls, Front, Lists } from "./front.ts"
 import { Homes, isHomePress, type HomeTimes } from "./homes.ts"
 import type { People } from "./people.ts"
 import { Repeats } from "./repeats.ts"
 import type { Ack } from "./replies.ts"
+import { onMessage } from "./talk.ts"
 import { Names } from "./show/names.ts"
 
 export interface AppOptions {
@@ -28,6 +31,7 @@ export interface AppOptions {
   lists: Lists
   agents?: Front["agents"]
   sources?: Front["sources"]
+  doors: Doors
   limits: Front["limits"]
   files?: Front["files"]
   /** ms that an ended run is kept. */
@@ -147,8 +151,13 @@ async function receive(front: Front, homes: Homes, body: object, ack: Ack): Prom
     case "view_closed":
       return onClosed(front, body, ack)
     case "event":
-      return homes.onEvent(body)
+      return onEvent(front, homes, body)
     default:
       return ack()
   }
+}
+
+/** Slack has its ack of these before they come here. */
+async function onEvent(front: Front, homes: Homes, body: object): Promise<void> {
+  await Promise.all([homes.onEvent(body), offerPrompts(front, body), onMessage(front, body)])
 }

@@ -21,6 +21,7 @@ import { choicesFor, grantChoices, grantsListFor, listFor, runFor } from "./show
 import { agentsFor, startRun } from "./start.ts"
 import { toolsFor } from "./tools.ts"
 import { whyOf } from "./why.ts"
+import { wordData } from "./word.ts"
 
 /** Who typed what, and where. */
 interface Typed {
@@ -134,7 +135,10 @@ async function revoked(front: Front, id: string, { person, trigger }: Typed): Pr
 async function start(front: Front, text: string, { person, channel, trigger, way }: Typed): Promise<Message[]> {
   // From the team that the command names, which a redelivery names again, whatever the directory says by then.
   const id = runIdOf(person.team, trigger, front.store.shards)
-  return startRun(front, { id, cause: trigger, person, channel, way, via: "command" }, text)
+  const slots = [{ name: "link", data: wordData({ ...way, text: "" }) }]
+  const started = await startRun(front, { id, cause: trigger, person, channel, door: "command", slots }, text)
+  if (started.kind === "refused") return started.messages
+  return started.kind === "started" ? [note(words({ about: "started" }))] : []
 }
 
 /** Reads a slash command: flat, and all texts. */

@@ -14,6 +14,7 @@ import type { ShownSource } from "./blocks/tools.ts"
 import type { Home, Log } from "./client.ts"
 import type { NamedAgent } from "./agents.ts"
 import type { FileLimits } from "./files.ts"
+import type { Doors } from "./doors.ts"
 import type { People } from "./people.ts"
 import type { Repeats } from "./repeats.ts"
 import type { Names } from "./show/names.ts"
@@ -61,6 +62,7 @@ export interface Front {
   agents: readonly NamedAgent[]
   /** Where tools come from, as it is now. */
   sources: () => readonly ShownSource[]
+  doors: Doors
   repeats: Repeats
   names: Pick<Names, "of">
   /** With its slash. */

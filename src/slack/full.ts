@@ -7,6 +7,7 @@ import { unended } from "../core/run.ts"
 import type { Message } from "./blocks/limits.ts"
 import { newest } from "./blocks/lists.ts"
 import { note, words } from "./blocks/words.ts"
+import type { DoorName } from "./doors.ts"
 import type { Front } from "./front.ts"
 import { keyOf, linksTo } from "./links.ts"
 
@@ -16,7 +17,7 @@ const NAMED = 5
 /** Undefined when the run has its place; else what is said: which limit is reached, what is under way, and the way out. */
 export async function refusedAsFull(
   front: Front,
-  { id, requester, channel }: { id: string; requester: Person; channel: string },
+  { id, requester, channel, via }: { id: string; requester: Person; channel: string; via: DoorName },
 ): Promise<Message[] | undefined> {
   const { store, limits, log } = front
   const lists = unended({ requester, channel })
@@ -27,10 +28,7 @@ export async function refusedAsFull(
   if (!full) return undefined
   const of = full.index === lists.requester ? "requester" : "channel"
   const about = { limit: of, most: full.most, count: full.count }
-  log.info(
-    { what: "refused", via: "command", by: requester, channel, ...about },
-    "a run was not started: too many are under way",
-  )
+  log.info({ what: "refused", via, by: requester, channel, ...about }, "a run was not started: too many are under way")
   const found = await store.list([full.index], NAMED)
   const links = await linksTo(
     front,

@@ -31,6 +31,12 @@ export const unapplied = ({ kind }: Unapplied): Said => ({ about: kind === "not 
 /** What is true when looking something up, before anything was to be stored, failed. */
 export const failed = (error: unknown): Said => ({ about: error instanceof NewerFormat ? "updating" : "not recorded" })
 
+/** The same about a message, which is written again. */
+export function ofMessage(said: Said): Said {
+  if (said.about === "not known") return { about: "message not known" }
+  return said.about === "not recorded" || said.about === "updating" ? { about: "message not recorded" } : said
+}
+
 /** The same about a command, which is sent again and not pressed. */
 export function ofCommand(said: Said): Said {
   if (said.about === "not known") return { about: "command not known" }

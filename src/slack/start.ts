@@ -2,18 +2,19 @@
  * Starting a run for somebody who came by one of the doors: may they, with which agent, is there room; then it is stored. Knows
  * no door in particular.
  */
-import type { Person, Via } from "../core/fact.ts"
-import type { Part } from "../core/parts.ts"
-import { mayStart, type Denial } from "../core/policy.ts"
+import type { Person } from "../core/fact.ts"
+import type { Denial } from "../core/policy.ts"
+import type { Run, Slot } from "../core/run.ts"
 import { begin } from "../core/turn.ts"
 import { agentsList } from "./blocks/agents.ts"
 import type { Message } from "./blocks/limits.ts"
 import { note, words, type Said } from "./blocks/words.ts"
 import { mayUse, principalsFor, usableBy, wishOf, type Wish } from "./agents.ts"
+import { isOpen, mayEnter, placesBy, type DoorName } from "./doors.ts"
+import { partsOf, type Attached } from "./files.ts"
 import { refusedAsFull } from "./full.ts"
-import { rightOf, type Front, type Way } from "./front.ts"
+import { rightOf, type Front } from "./front.ts"
 import { ofCommand, unapplied } from "./replies.ts"
-import { wordData } from "./word.ts"
 
 /** Who came, by which door, and where the run is to be. */
 export interface Came {
@@ -22,31 +23,47 @@ export interface Came {
   cause: string
   person: Person
   channel: string
-  way: Way
-  via: Via
-  /** What they attached. */
-  parts?: readonly Part[]
+  door: DoorName
+  /** The ts of the message below which it is to live; absent: it has one of its own. */
+  below?: string
+  /** Owed to whoever came. */
+  slots?: Slot[]
+  /** What they attached, as Slack tells it. */
+  files?: readonly unknown[]
 }
+
+/**
+ * started: it is stored now, and `notes` says what of the files the agent did not get · before: this very thing had started it before · other: somebody else's run of this id stands there ·
+ * refused: what is said instead.
+ */
+export type Started =
+  | { kind: "started"; notes: string[] }
+  | { kind: "before" }
+  | { kind: "other"; run: Run }
+  | { kind: "refused"; messages: Message[] }
 
 /** ms that a person waits for their run to be stored. */
 const PATIENCE = 15_000
 
-/** What the person is told, in one message or several; none when this very thing had started its run before. */
-export async function startRun(front: Front, came: Came, text: string): Promise<Message[]> {
-  const { store, people, lists } = front
-  const { id, person, channel } = came
-  const { who, right } = await rightOf(people, person, lists.starters, (who) => mayStart(lists, who, channel))
-  if (!right.ok) return denied(front, came, right.why)
+export async function startRun(front: Front, came: Came, text: string): Promise<Started> {
+  const { store, command } = front
+  const { id, person, channel, door } = came
+  if (!isOpen(front.doors, door)) return instead(say({ about: "closed door", door, command }))
+  const { who, right } = await mayEnter(front, door, person, channel)
+  if (!right.ok) return instead(denied(front, came, right.why))
   const wish = wishOf(text, front.agents)
   const unfit = wish.agent === undefined ? undefined : await unfitAgent(front, came, wish.agent, wish.prompt)
-  if (unfit) return unfit
+  if (unfit) return instead(unfit)
   const paused = await store.pause.read()
-  if (paused) return say({ about: "start in a pause", ...paused })
-  const full = await refusedAsFull(front, { id, requester: who.person, channel })
-  if (full) return full
-  const said = await stored(front, came, { ...wish, requester: who.person })
-  return said ? say(said) : []
+  if (paused) return instead(say({ about: "start in a pause", ...paused }))
+  const full = await refusedAsFull(front, { id, requester: who.person, channel, via: door })
+  if (full) return instead(full)
+  // Only of somebody who may start runs is anything downloaded.
+  const attached = await partsOf(front, came.files)
+  return stored(front, came, { ...wish, requester: who.person, attached })
 }
+
+const instead = (messages: Message[]): Started => ({ kind: "refused", messages })
 
 const say = (said: Said): Message[] => [note(words(ofCommand(said)))]
 
@@ -55,13 +72,14 @@ function denied(front: Front, came: Came, why: Denial): Message[] {
   return say({ about: "start", why })
 }
 
-const refused = ({ log }: Front, { via, person, channel }: Came, why: string): void =>
-  log.info({ what: "refused", via, by: person, channel, outcome: `start: ${why}` }, "a run was not started")
+const refused = ({ log }: Front, { door, person, channel }: Came, why: string): void =>
+  log.info({ what: "refused", via: door, by: person, channel, outcome: `start: ${why}` }, "a run was not started")
 
 /** Why the agent that is named can't be used; undefined when it can. Which there are is told with it. */
 async function unfitAgent(front: Front, came: Came, name: string, prompt: string): Promise<Message[] | undefined> {
-  const { people, lists, agents, command } = front
-  const { person, channel } = came
+  const { people, agents, command } = front
+  const { person, channel, door } = came
+  const lists = placesBy(front, door, channel)
   const agent = agents.find((one) => one.name === name)
   const right =
     agent &&
@@ -72,17 +90,16 @@ async function unfitAgent(front: Front, came: Came, name: string, prompt: string
   return [...say({ about: "no agent", name }), await agentsFor(front, came)]
 }
 
-/** Undefined: this very thing had started its run before. */
 async function stored(
   { store, keepEnded, opening }: Front,
-  { id, cause, channel, way, via, parts }: Came,
-  { agent, prompt, requester }: Wish & { requester: Person },
-): Promise<Said | undefined> {
+  { id, cause, channel, door, below, slots = [] }: Came,
+  { agent, prompt, requester, attached }: Wish & { requester: Person; attached: Attached },
+): Promise<Started> {
   const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")
-  const applied = await store.apply(
+  const applied = await store.apply<Started>(
     id,
     (run, now) => {
-      if (run) return { outcome: "before" as const }
+      if (run) return { outcome: run.cause === cause ? { kind: "before" } : { kind: "other", run } }
       const step = begin(
         {
           id,
@@ -94,19 +111,19 @@ async function stored(
           keep: keepEnded,
           rooted: false,
           counts: true,
-          via,
-          transcript: opening(whole, parts),
-          slots: [{ name: "link", data: wordData({ ...way, text: "" }) }],
+          via: door,
+          below,
+          transcript: opening(whole, attached.parts),
+          slots,
         },
         now,
       )
-      return { step, outcome: "started" as const }
+      return { step, outcome: { kind: "started", notes: attached.notes } }
     },
     // Whether it exists is seen by the commit itself.
     { notAfterMs: PATIENCE, confirm: true, known: "none" },
   )
-  if (applied.kind !== "applied") return unapplied(applied)
-  return applied.outcome === "started" ? { about: "started" } : undefined
+  return applied.kind === "applied" ? applied.outcome : instead(say(unapplied(applied)))
 }
 
 /** The agents that the person may use in the channel, in words. */

@@ -20,15 +20,19 @@ export interface Policy {
   rules: readonly ApprovalRule[]
   defaults: Rule
   own?: Tightening
+  /** Where the cards of runs in direct messages stand when no rule says where: nobody else could see them there. */
+  direct?: string
 }
 
 /** The policy of a configuration: of the file's own agent, or of one that it names. */
 export function policyOf(
-  settings: Usual & Asking & { approvals: readonly ApprovalRule[] },
+  settings: Usual & Asking & { approvals: readonly ApprovalRule[]; doors?: { message: false | { cards: string } } },
   agent?: Asking & { name: string; approvals: readonly ApprovalRule[] },
 ): Policy {
   const { approvals, approvers, selfApproval, expiresIn, startWithin } = settings
-  const policy = { rules: approvals, defaults: asking({ approvers, selfApproval, expiresIn, startWithin }, settings) }
+  const direct = settings.doors?.message ? { direct: settings.doors.message.cards } : {}
+  const defaults = asking({ approvers, selfApproval, expiresIn, startWithin }, settings)
+  const policy = { rules: approvals, defaults, ...direct }
   if (agent === undefined) return policy
   return { ...policy, own: { agent: agent.name, rules: agent.approvals, asking: askingIn(agent) } }
 }
@@ -114,12 +118,28 @@ export function policyGuard(policy: Policy, stillMay: StillMay): Guard {
       const output = `denied by policy: the rule "${decision.rule}" allows nobody to run ${tool.name}`
       return { do: "result", result: { output, isError: true }, why: "denied by policy" }
     }
-    const asking = { rule: decision.rule, request: approvalOf(tool, args, decision.rule.mask) }
-    const grant = grantOf(run, tool, args, decision.rule)
+    const rule = seen(policy, run, decision.rule)
+    if (isUnseen(run, rule))
+      return { do: "result", result: { output: UNSEEN, isError: true }, why: "nobody could see it" }
+    const asking = { rule, request: approvalOf(tool, args, rule.mask) }
+    const grant = grantOf(run, tool, args, rule)
     if (grant && (await stillMay(grant, run))) return { do: "run", grant: { id: grant.id, otherwise: asking } }
     return { do: "ask", ...asking }
   }
 }
+
+const isDirect = ({ channel }: Run): boolean => channel.startsWith("D")
+
+/** The rule under which people are asked where they can see it. */
+const seen = ({ direct }: Policy, run: Run, rule: Rule): Rule =>
+  isDirect(run) && rule.cards === undefined && direct !== undefined ? { ...rule, cards: direct } : rule
+
+/** The door of direct messages was closed meanwhile, and with it the place for what is asked there. */
+const isUnseen = (run: Run, { cards, selfApproval, notify }: Rule): boolean =>
+  isDirect(run) && cards === undefined && selfApproval !== "confirm" && notify !== "dm"
+
+const UNSEEN =
+  "not asked: nobody else can see a direct message, and no channel is configured for what is asked there any more; ask for it in a channel"
 
 /** Whether it is over is seen when it is used, by Redis' clock. */
 function grantOf(run: Run, tool: Tool, args: string, rule: Rule): Grant | undefined {
@@ -193,7 +213,7 @@ const ownMasks = (own: Tightening | undefined, tool: string): string[] =>
 export function ruleFor(policy: Policy): Agent["ruleOf"] {
   return ({ run, tool, args, request }) => {
     const decision = ruledBy(policy, { tool, args: args === undefined ? undefined : JSON.parse(args) })
-    const rule = decision.do === "ask" ? decision.rule : usual(policy)
+    const rule = seen(policy, run, decision.do === "ask" ? decision.rule : usual(policy))
     switch (request?.kind) {
       case "authorization":
         return { ...plain(rule), selfApproval: "confirm" }

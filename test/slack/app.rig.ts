@@ -29,6 +29,8 @@ import { isCard } from "./show.rig.ts"
 export const RULE: Rule = { approvers: [SRE], selfApproval: false, expiresIn: 3_600_000, startWithin: 900_000 }
 export const LISTS = { starters: [ROBIN], channels: [OPS], approvers: [SRE], deciders: [SRE], admins: [] as string[] }
 
+export const DOORS: AppOptions["doors"] = { command: true, mention: true, reply: true, message: false }
+
 /** One process of the bot. */
 export interface Bot {
   app: RunningApp
@@ -223,6 +225,7 @@ async function startBot(
     home,
     command: "/agent",
     lists: LISTS,
+    doors: DOORS,
     keepEnded: 86_400_000,
     limits: { requester: 100, channel: 100 },
     opening: (prompt) => [JSON.stringify({ role: "user", content: prompt })],

@@ -113,18 +113,27 @@ function reportOf(results: readonly Seen[]): string {
   return `${refused ? "Here is where things stand:" : "Here is what happened:"}\n\n${lines.join("\n")}`
 }
 
+/** What people said last, one after another. */
+function lastWords(prompt: LanguageModelV3Prompt, last: number): string {
+  const first = prompt.slice(0, last + 1).findLastIndex((message) => message.role !== "user")
+  return prompt
+    .slice(first + 1, last + 1)
+    .map(textOf)
+    .join(", ")
+}
+
 /** A single wish to change something: its status is looked at first. */
 const looksFirst = (wishes: readonly Wish[]): boolean => wishes.length === 1 && wishes[0]?.tool !== "get_status"
 
 function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
   const last = prompt.findLastIndex((message) => message.role === "user")
-  const asked = prompt[last]
   const since = prompt.slice(last + 1)
-  const wishes = asked ? wishesOf(textOf(asked)) : []
+  const asked = lastWords(prompt, last)
+  const wishes = wishesOf(asked)
   const turn = since.filter((message) => message.role === "assistant").length
   const results = resultsOf(since)
   const [first] = wishes
-  if (!first) return [{ type: "text", text: asked && /\bexplain/u.test(textOf(asked)) ? EXPLAINED : HELP }]
+  if (!first) return [{ type: "text", text: /\bexplain/u.test(asked) ? EXPLAINED : HELP }]
   if (looksFirst(wishes)) return oneStepAtATime(first, turn, results)
   if (turn > 0) return [{ type: "text", text: reportOf(results) }]
   const asking = wishes.some((wish) => wish.tool !== "get_status")

@@ -3,6 +3,7 @@
  */
 import type { CancelOutcome } from "../../core/ask.ts"
 import { utc } from "../../core/ask.ts"
+import { MOST_KEPT, type Heard } from "../../core/converse.ts"
 import type { EditOutcome } from "../../core/edit.ts"
 import type { RevokeOutcome } from "../../core/grant.ts"
 import type { Denial } from "../../core/policy.ts"
@@ -21,6 +22,14 @@ export type Said =
   | { about: "revoke"; outcome: RevokeOutcome; ref: string }
   /** Refused at the door of a command, or of looking at masked values. */
   | { about: "start" | "reveal" | "sign in"; why: Denial }
+  /** Of going on with a run by a message. */
+  | { about: "speak"; why: Denial }
+  /** A way to the agent that the configuration closes; `command` has its slash. */
+  | { about: "closed door"; door: "command" | "mention" | "reply" | "message"; command: string }
+  /** What was said in a run's thread. */
+  | { about: "heard"; how: Heard }
+  /** A mention or a message without anything to do, or below something that is no run's. */
+  | { about: "no words" | "no run here" }
   /** Of everything: by somebody who may or may not, and when it is so already, since when. */
   | { about: "pause" | "resume"; outcome: PauseOutcome }
   /** An agent was named that the person can't use there, or that there is not. */
@@ -45,9 +54,9 @@ export type Said =
   /** Taken in, but not yet known to be stored. */
   | { about: "received" }
   /** Surely not stored: pressing again is right. */
-  | { about: "not recorded" | "command not recorded" }
+  | { about: "not recorded" | "command not recorded" | "message not recorded" }
   /** Stored or not, nobody can say yet. */
-  | { about: "not known" | "command not known" }
+  | { about: "not known" | "command not known" | "message not known" }
   /** Masked values that Slack did not take. */
   | { about: "not shown" }
   /** A newer release wrote what was to be changed. */
@@ -99,12 +108,34 @@ const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
       ? "Not shown. Only the person who asked for this run can sign in for it; nobody else is shown the address."
       : `Not shown. ${denied(why, "sign in for this run")}`,
   channel: ({ error }) => unpostable(error),
+  speak: ({ why }) => `Not taken up. ${denied(why, "go on with this run")}`,
+  "closed door": ({ door, command }) => `Nothing was started: ${CLOSED[door]} here. ${wayOut(door, command)}`,
+  heard: ({ how }) => HEARD[how],
   "unfit args": ({ why }) => `Not changed: ${clause(why)}.`,
   unanswerable: ({ why }) => `It can't be answered here: ${clause(why)}. It can be declined.`,
   uneditable: ({ why }) => `It can't be changed here: ${clause(why)}. It can be approved or declined as it is.`,
   faults: ({ faults }) =>
     `Not recorded: ${clause(faults.join(" "))} Please press the button and fill the form in again.`,
   "wrong address": ({ why }) => `Not shown: ${clip(oneLine(why), 900)}`,
+}
+
+const CLOSED = {
+  command: "the command starts no runs",
+  mention: "a mention starts no runs",
+  reply: "a reply goes on with no run",
+  message: "a direct message starts no runs",
+} as const
+
+const wayOut = (door: keyof typeof CLOSED, command: string): string =>
+  door === "command" ? "Please mention me in a channel." : `Please use ${command} in a channel.`
+
+const HEARD: Record<Heard, string> = {
+  kept: "Kept: the agent reads this at its next step. It decides nothing about a card that waits.",
+  "goes on": "The run goes on with this.",
+  before: "I have this already.",
+  "too much": `Not kept: the agent has not read the last ${MOST_KEPT} messages yet. Please say it again once it has gone on.`,
+  "too many": "Not kept: so many people spoke in this run that no more may. Please start another one.",
+  stopping: "Not kept: the run is being cancelled. Reply again once it is over, and it goes on.",
 }
 
 const clause = (text: string): string => clip(oneLine(text), 600)
@@ -118,6 +149,11 @@ const PLAIN = {
   "command not recorded": "Not recorded: nothing was started or changed. Please send the command again.",
   "command not known":
     "Not known yet whether this was recorded. Please wait a moment and ask for the list before you send it again.",
+  "message not recorded": "Not taken up: nothing was started or changed. Please write it again.",
+  "message not known":
+    "Not known yet whether this was taken up. Please wait a moment and look before you write it again.",
+  "no words": "What shall I do? Please write it behind my name, or into the message.",
+  "no run here": "There is no run here (any more) that could go on. Please begin with a new message.",
   "not shown": "The masked values could not be shown to you: Slack did not take them. Please press again.",
   closed: "Nothing was recorded: the window was closed before it was sent. The card still waits.",
   "no window": "Nothing was recorded: Slack did not open the window. Please press again.",

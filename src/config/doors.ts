@@ -1,0 +1,34 @@
+/**
+ * By which doors people come to the agent beside the command: a mention, a reply in a run's thread, a direct message; and for whom
+ * each is open. Knows the form of each, and nobody who comes.
+ */
+import { z } from "zod"
+import { prompts } from "./agents.ts"
+import { ids, mapping, said } from "./forms.ts"
+
+// A door can only be narrower than the file: who may not start runs may do so by no door.
+const starters = ids(["U", "S"], "users (U…) and user groups (S…)").min(1, {
+  error: "is empty: put false to close the door, or leave the list out and whoever may start runs may come by it",
+})
+const OPEN = "true, false, or { starters: [ U0123 ] }"
+const door = z.union([z.boolean(), z.strictObject({ starters })], { error: said(OPEN) }).default(true)
+
+const DIRECT =
+  "false, or { cards: C0APPROVALS }: the channel where those who decide see what is asked in direct messages"
+const direct = z
+  .union(
+    [
+      z.literal(false),
+      z.strictObject({ cards: ids.one(["C"]), starters: starters.optional(), prompts: prompts.default([]) }),
+    ],
+    {
+      error: said(DIRECT),
+    },
+  )
+  // Nobody sees there what goes on, so it is for whoever writes the file to want.
+  .default(false)
+
+export const doors = mapping(
+  { command: door, mention: door, reply: door, message: direct },
+  "{ mention: false }",
+).prefault({})
