@@ -31,7 +31,7 @@ const LEAST = "model: { provider: demo }\n"
 const DOORS = "starters: [ U1 ]\nchannels: [ C1 ]\naudit: { channel: C2 }\n"
 /** As the file's own order has them. */
 const SETTINGS = [
-  "model, instructions, tools, httpTools, mcpServers, command, starters, channels",
+  "model, instructions, tools, httpTools, mcpServers, command, starters, doors, channels",
   "approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask",
   "admins, authorizationHosts, maxAsksPerTurn, approvals",
   "agents",

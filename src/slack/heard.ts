@@ -37,8 +37,9 @@ const MOST = 40_000
 export function heardOf(body: object, { botUser, team: home }: Home): HeardMessage | undefined {
   const event = eventIn(body)
   const kind = KINDS[String(event["type"])]
-  const [user = botUser, channel = "", ts = "", words = ""] = PARTS.map((key) => textIn(event, key))
-  if (kind === undefined || !isWritten(event) || user === botUser || channel === "" || !TS.test(ts)) return undefined
+  const [user = botUser, channel, ts, words = ""] = PARTS.map((key) => textIn(event, key))
+  if (kind === undefined || channel === undefined || ts === undefined) return undefined
+  if (!isWritten(event) || user === botUser || !TS.test(ts)) return undefined
   const raw = words.slice(0, MOST)
   return {
     event: kind,
