@@ -2,7 +2,6 @@
  * The demo's model: it reads the conversation and answers by a few fixed rules, so that the sandbox needs no account
  * and no network. Speaks the AI SDK's provider specification like any other model; knows nothing of runs or Slack.
  */
-import { setTimeout as delay } from "node:timers/promises"
 import type {
   LanguageModelV3,
   LanguageModelV3CallOptions,
@@ -194,8 +193,21 @@ export function demoModel(): LanguageModelV3 {
     modelId: "demo",
     supportedUrls: {},
     doGenerate: async (options) => generated(options),
-    doStream: async (options) => ({ stream: ReadableStream.from(spoken(generated(options), options)) }),
+    doStream: async (options) => ({ stream: streamOf(spoken(generated(options), options)) }),
   }
+}
+
+function streamOf<T>(parts: AsyncGenerator<T, void, undefined>): ReadableStream<T> {
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const { value, done } = await parts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await parts.return()
+    },
+  })
 }
 
 function generated({ prompt }: LanguageModelV3CallOptions): LanguageModelV3GenerateResult {
@@ -232,7 +244,8 @@ async function* spoken(
     const id = String(index)
     yield { type: "text-start", id }
     for (const delta of part.text.length < LONG ? [part.text] : (part.text.match(A_FEW_WORDS) ?? [])) {
-      if (part.text.length >= LONG) await delay(BETWEEN, undefined, { signal: abortSignal })
+      if (part.text.length >= LONG) await new Promise((resolve) => setTimeout(resolve, BETWEEN))
+      abortSignal?.throwIfAborted()
       yield { type: "text-delta", id, delta }
     }
     yield { type: "text-end", id }
