@@ -11,10 +11,11 @@ import { lifecycles, peers } from "./groups/lifecycles.mjs"
 import { parked } from "./groups/parked.mjs"
 import { profile } from "./groups/profile.mjs"
 import { slack } from "./groups/slack.mjs"
+import { turns } from "./groups/turns.mjs"
 import { contender } from "./contender.mjs"
 import { Table } from "./table.mjs"
 
-const GROUPS = { lifecycles, peers, clicks, parked, due, fsync, slack }
+const GROUPS = { lifecycles, peers, clicks, parked, due, fsync, slack, turns }
 /** With what fills no table, and is measured only when asked for. */
 const ALL = { ...GROUPS, profile }
 
