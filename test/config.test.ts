@@ -434,6 +434,12 @@ describe("a setting of the wrong form is one sentence with line, place and remed
       "redis: { url: redis://x }",
       ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded, insecure, cluster, sentinel.'],
     ],
+    [
+      "mcpServers: { a: { url: https://mcp.example.com/mcp, oauth: true } }",
+      [
+        '2: mcpServers.a.oauth is not supported: give the server a token of its own, as headers: { Authorization: "Bearer ${NAME}" }.',
+      ],
+    ],
     ["redis: { insecure: 1 }", ["2: redis.insecure must be true or false, not 1."]],
     ["__proto__: { a: 1 }", [`2: the file has no setting "__proto__"; there are ${SETTINGS}.`]],
   ])("%s", (line, words) => {

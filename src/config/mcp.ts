@@ -215,6 +215,12 @@ function http(around: Surroundings) {
       })
       .transform(({ values }) => values)
       .prefault({}),
+    // Said in words, for whoever brings a file of another client: without a sign-in such a server refuses every call.
+    oauth: z
+      .literal(false, {
+        error: 'is not supported: give the server a token of its own, as headers: { Authorization: "Bearer ${NAME}" }',
+      })
+      .optional(),
     ...common,
   })
 }
