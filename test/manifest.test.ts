@@ -14,14 +14,18 @@ test("the manifest has on what the bot can't do without: the command, buttons, S
     settings: {
       interactivity: { is_enabled: true },
       socket_mode_enabled: true,
-      event_subscriptions: { bot_events: ["app_home_opened"] },
+      event_subscriptions: {
+        bot_events: ["app_home_opened", "app_mention", "message.channels", "message.groups", "message.im"],
+      },
     },
   })
 })
 
 test("its required scopes are what the bot calls; reading messages stays optional", () => {
   const bot = ["commands", "chat:write", "im:write", "users:read", "usergroups:read", "channels:read", "groups:read"]
-  expect(manifest).toHaveProperty("oauth_config.scopes", { bot, bot_optional: ["channels:history", "groups:history"] })
+  const history = ["channels:history", "groups:history"]
+  const optional = [...history, "app_mentions:read", "im:history", "assistant:write"]
+  expect(manifest).toHaveProperty("oauth_config.scopes", { bot, bot_optional: optional })
 })
 
 test("its texts keep Slack's limits", () => {

@@ -79,6 +79,8 @@ const OF_RUNS: Saying = {
   // With an agent that the configuration names.
   started: (_, outcome) => (outcome === "" ? "run started" : `run started with ${outcome}`),
   shown: () => "run shown",
+  said: (_, outcome) => `something said in the run: ${outcome}`,
+  continued: () => "run goes on",
   finished: (_, outcome) => `run over: ${outcome}`,
   undelivered: (_, outcome) => `messages not delivered to ${outcome}`,
 }

@@ -38,8 +38,20 @@ const unseen = "a lost reply of Slack's may leave a card twice, and nobody sees 
 
 /** The manifest asks for them as optional ones. */
 export const OPTIONAL: Record<string, Scope> = {
-  "channels:history": { without: `in public channels ${unseen}`, needed: () => false },
-  "groups:history": { without: `in private channels ${unseen}`, needed: () => false },
+  "channels:history": {
+    without: `in public channels no reply in a run's thread is heard, ${unseen}`,
+    needed: () => false,
+  },
+  "groups:history": {
+    without: `in private channels no reply in a run's thread is heard, ${unseen}`,
+    needed: () => false,
+  },
+  "app_mentions:read": { without: "nobody who mentions the bot is heard", needed: () => false },
+  "im:history": { without: "nobody is heard in a direct message", needed: () => false },
+  "assistant:write": {
+    without: "nothing is suggested in direct messages, nor shown that it works",
+    needed: () => false,
+  },
 }
 
 /** `granted` is undefined when Slack didn't say. */

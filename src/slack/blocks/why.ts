@@ -82,6 +82,9 @@ const repeated = ({ repeats = 0 }: Fact): Inline => (repeats > 0 ? [`, and ${cou
 
 const WAYS: Partial<Record<Fact["via"], string>> = {
   command: " by a command",
+  mention: " by a mention",
+  reply: " by a reply",
+  message: " in a direct message",
   cli: " on the command line",
   form: " in a form",
 }
@@ -125,6 +128,8 @@ const OF_RUNS: Words = {
   started: (_, fact, tool) =>
     fact.call === undefined ? [`${who(fact)} started it${WAYS[fact.via] ?? ""}`] : [tool, " began to run"],
   shown: () => ["Its message was posted"],
+  said: (_, fact) => [`${who(fact)} said something${WAYS[fact.via] ?? ""}; it was kept for the agent's next turn`],
+  continued: () => ["The run went on after its end, with what was said"],
   finished: (_, fact, tool) =>
     fact.call === undefined ? [`The run ended (${short(fact.outcome)})`] : [tool, ` ended: ${short(fact.outcome)}`],
   refused: (_, fact) => [`${who(fact)} tried and was refused: ${refusalOf(fact)}`],
