@@ -1,0 +1,87 @@
+import { expect, test } from "vitest"
+import { defineTool, outcomeUnknown, type Tool } from "../../src/agent/tool.ts"
+import type { Rule } from "../../src/core/policy.ts"
+import type { ApprovalRule } from "../../src/core/rules.ts"
+import type { Run, Since } from "../../src/core/run.ts"
+import { fallsOf, policyGuard } from "../../src/work/guard.ts"
+import { scriptedModel } from "../fakes/model.ts"
+import { startCrew } from "./crew.ts"
+
+const defaults: Rule = { approvers: ["S0SRE"], selfApproval: false, expiresIn: 1000, startWithin: 1000 }
+
+const toolOf = (since?: Since): Tool =>
+  defineTool({
+    name: "docs_read",
+    description: "reads",
+    run: () => "",
+    foreign: { server: "docs", tool: "read", print: "p", hints: {}, ...(since === undefined ? {} : { since }) },
+  })
+
+const ask = (rules: ApprovalRule[], tool: Tool) =>
+  policyGuard({ rules, defaults }, async () => true)({ run: {} as Run, id: "1.1", ref: "r", tool, args: "{}" })
+
+test("a glob lets run unasked what there was at the start; what appeared or changed since is asked about, and why is told", async () => {
+  const rules: ApprovalRule[] = [{ tool: "docs_*", do: "allow" }]
+  expect(await ask(rules, toolOf())).toEqual({ do: "run" })
+  for (const since of ["appeared", "changed"] as const) {
+    expect(await ask(rules, toolOf(since))).toMatchObject({
+      do: "ask",
+      rule: { ...defaults, name: `approvals[0] allows docs_* as it was at the start; this tool ${since} later` },
+    })
+  }
+})
+
+test("who names a tool in full means it whatever becomes of it, and no is no", async () => {
+  expect(await ask([{ tool: "docs_read", do: "allow" }], toolOf("changed"))).toEqual({ do: "run" })
+  expect(await ask([{ tool: "docs_*", do: "deny" }], toolOf("changed"))).toMatchObject({ do: "result" })
+})
+
+test.each<[ApprovalRule[], Since | undefined, string]>([
+  [[], undefined, "ask"],
+  [[{ tool: "docs_*", do: "allow" }], undefined, "allow"],
+  [[{ tool: "docs_*", do: "allow" }], "changed", "ask"],
+  [
+    [
+      { tool: "other", do: "deny" },
+      { tool: "docs_?ead", do: "deny" },
+    ],
+    "changed",
+    "deny",
+  ],
+  [[{ tool: "docs_*", when: { a: 1 }, do: "allow" }], undefined, "depends"],
+  [[{ tool: "docs_*", when: { a: 1 }, do: "ask" }], undefined, "ask"],
+  [
+    [
+      { tool: "*", when: { a: 1 }, do: "deny" },
+      { tool: "*", do: "allow" },
+    ],
+    undefined,
+    "depends",
+  ],
+])("under %j a tool that %s falls under %s", (rules, since, falls) => {
+  expect(fallsOf({ rules, defaults }, toolOf(since))).toBe(falls)
+})
+
+test("a call whose outcome its tool does not know is a doubt for people, and what may be repeated is an error", async () => {
+  const crew = await startCrew()
+  const lost = (name: string, effects: "once" | "repeatable") =>
+    defineTool({ name, description: "d", effects, run: () => outcomeUnknown("the server went away") })
+  const model = scriptedModel([
+    {
+      calls: [
+        { tool: "pay", args: {} },
+        { tool: "read", args: {} },
+      ],
+    },
+    "done",
+  ])
+  await crew.join({
+    model,
+    tools: [lost("pay", "once"), lost("read", "repeatable")],
+    agent: { guard: async () => ({ do: "run" }) },
+  })
+  const id = await crew.begin()
+  const run = await crew.when(id, ({ asks, calls }) => asks.length === 1 && calls[1]?.state === "done")
+  expect(run.asks).toMatchObject([{ from: "doubt", kind: "doubt", tool: "pay" }])
+  expect(run.calls).toMatchObject([{ state: "running" }, { state: "done", outcome: "error" }])
+})
