@@ -15,11 +15,18 @@ const MANY = 500
 /** Bytes of one result. */
 const RESULT = 4000
 
+const USED = { input_tokens: 1, output_tokens: 1 }
 const ANSWERS = {
   "openai-compatible": {
     choices: [{ index: 0, message: { role: "assistant", content: "Done." }, finish_reason: "stop" }],
   },
-  anthropic: { type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "Done." }], usage: {} },
+  anthropic: {
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text: "Done." }],
+    usage: USED,
+  },
 }
 
 /** A transcript of about so many bytes: what was asked, then a call and its result over and over. */
@@ -84,12 +91,12 @@ export async function turns({ table }) {
   const [one, many] = [await toolkitOf(1), await toolkitOf(MANY)]
   const shortened = [...big, summaryEntry(big.length - 20, text(4000))]
   for (const provider of Object.keys(ANSWERS)) {
-    for (const [what, log, tools] of [
-      ["2 kB, 1 tool", small, one],
-      ["2 MB, 1 tool", big, one],
-      [`2 kB, ${MANY} tools`, small, many],
-      [`2 MB, ${MANY} tools`, big, many],
-      ["2 MB of which a summary stands for most", shortened, one],
+    for (const { what, log, tools } of [
+      { what: "2 kB, 1 tool", log: small, tools: one },
+      { what: "2 MB, 1 tool", log: big, tools: one },
+      { what: `2 kB, ${MANY} tools`, log: small, tools: many },
+      { what: `2 MB, ${MANY} tools`, log: big, tools: many },
+      { what: "2 MB of which a summary stands for most", log: shortened, tools: one },
     ]) {
       const { ours, least } = await measured(provider, log, tools)
       const beside = { name: "its JSON read and written", value: least }
