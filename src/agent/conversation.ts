@@ -12,8 +12,6 @@ interface Summary {
   text: string
 }
 
-type Entry = LanguageModelV3Message | Summary
-
 /** A message that is sent as it stands in the log. */
 interface Kept {
   message: LanguageModelV3Message
@@ -34,17 +32,22 @@ export interface Conversation {
 export const summaryEntry = (upto: number, text: string): string =>
   JSON.stringify({ role: "summary", upto, text } satisfies Summary)
 
+/** As `summaryEntry` writes it: what a summary stands for need not be read at all. */
+const isSummary = (text: string): boolean => text.startsWith('{"role":"summary",')
+
 export function conversationOf(log: readonly string[]): Conversation {
-  const entries = log.map((text, at) => ({ entry: JSON.parse(text) as Entry, at, text }))
-  const summary = entries.findLast(({ entry }) => entry.role === "summary")?.entry as Summary | undefined
-  const kept = entries.flatMap(({ entry, at, text }): Kept[] =>
-    entry.role === "summary" ? [] : [{ message: entry, at, bytes: weightOf(entry, Buffer.byteLength(text)) }],
-  )
-  // What was asked for in the beginning may come as several messages.
+  const latest = log.findLast(isSummary)
+  const summary = latest === undefined ? undefined : (JSON.parse(latest) as Summary)
+  const kept = log.flatMap((text, at): Kept[] => {
+    const isStoodFor = at > 0 && at < (summary?.upto ?? 0)
+    if (isStoodFor || isSummary(text)) return []
+    const message = JSON.parse(text) as LanguageModelV3Message
+    return [{ message, at, bytes: weightOf(message, Buffer.byteLength(text)) }]
+  })
+  // A host's own history may begin with something else than a request.
   const begun = kept.findIndex(({ message }) => message.role !== "user")
-  const first = kept.slice(0, summary ? 1 : Math.min(1, begun === -1 ? 1 : begun))
-  const from = Math.max(first.length, summary?.upto ?? 0)
-  return { first, summary, rest: kept.filter(({ at }) => at >= from), length: log.length }
+  const first = summary || begun === -1 ? 1 : Math.min(1, begun)
+  return { first: kept.slice(0, first), summary, rest: kept.slice(first), length: log.length }
 }
 
 const OPENING = "A summary of what was said and done since then, made because the conversation became too long:"
