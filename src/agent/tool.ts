@@ -122,7 +122,7 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
     inputSchema: schema.schema,
     effects,
     source,
-    ...((schema.check ?? definition.check) ? { check: checkOf(schema, definition) } : {}),
+    ...(schema.check || typeof definition.check === "function" ? { check: checkOf(schema, definition) } : {}),
     ...(definition.destructive === true ? { destructive: true } : {}),
     ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
     ...askedFor({ secrets: definition.secrets, foreign: definition.foreign }),
