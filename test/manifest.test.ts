@@ -24,7 +24,7 @@ test("the manifest has on what the bot can't do without: the command, buttons, S
 test("its required scopes are what the bot calls; reading messages stays optional", () => {
   const bot = ["commands", "chat:write", "im:write", "users:read", "usergroups:read", "channels:read", "groups:read"]
   const history = ["channels:history", "groups:history"]
-  const optional = [...history, "app_mentions:read", "im:history", "assistant:write"]
+  const optional = [...history, "app_mentions:read", "im:history", "assistant:write", "files:read"]
   expect(manifest).toHaveProperty("oauth_config.scopes", { bot, bot_optional: optional })
 })
 

@@ -36,7 +36,7 @@ export function eventsOf(
   ]
 }
 
-function written(workspace: Workspace, { user, text, ts, channel, thread_ts }: Message): Payload {
+function written(workspace: Workspace, { user, text, ts, channel, thread_ts, files }: Message): Payload {
   const parent = thread_ts === undefined || thread_ts === ts ? undefined : workspace.message(channel, thread_ts)
   return {
     user,
@@ -46,6 +46,7 @@ function written(workspace: Workspace, { user, text, ts, channel, thread_ts }: M
     team: workspace.person(user).team_id,
     client_msg_id: `sandbox-${ts}`,
     event_ts: ts,
+    ...(files ? { subtype: "file_share", files } : {}),
     ...(parent ? { thread_ts: parent.ts, parent_user_id: parent.user } : {}),
   }
 }

@@ -5,6 +5,7 @@
 import { deliver, type Delivery, type Way } from "./deliver.ts"
 import type { Channel, WorkspaceOptions } from "./directory.ts"
 import { escapeTyped, named } from "./escape.ts"
+import { type Attachment, Files } from "./files.ts"
 import { actionOf, fill, type Given, missing, pick } from "./form.ts"
 import type { Handles, Origin } from "./handles.ts"
 import type { Armed, During, Misbehaviour, Rule } from "./misbehave.ts"
@@ -57,6 +58,7 @@ export class LiveWorkspace extends Workspace {
   requestUrl: string | undefined
   /** The events that the app has subscribed to. */
   readonly subscribed = new Set(SUBSCRIBED)
+  readonly files = new Files()
   readonly #command: string
   #stage: Stage | undefined
 
@@ -130,14 +132,23 @@ export class LiveWorkspace extends Workspace {
   }
 
   /** Types a plain message; `@name` names somebody. The app hears of it as it has subscribed to. */
-  say(user: string, channel: string, text: string, thread_ts?: string): Message | undefined {
+  say(
+    user: string,
+    channel: string,
+    text: string,
+    thread_ts?: string,
+    attached: readonly Attachment[] = [],
+  ): Message | undefined {
     const place = this.#channelOf(user, channel)
-    if (!place || text.trim() === "") return undefined
+    if (!place || (text.trim() === "" && attached.length === 0)) return undefined
+    const { url } = this.#live.site
+    const files = attached.map((one) => this.files.keep(one, { id: this.nextId("F"), user, url }))
     const message = this.post({
       channel,
       user,
       text: named(escapeTyped(text), [...this.people.values()]),
       parse: true,
+      ...(files.length === 0 ? {} : { files }),
       ...(thread_ts === undefined ? {} : { thread_ts }),
     })
     this.wrote(message, place)

@@ -80,8 +80,19 @@ const rule = z.strictObject({
   after: z.boolean().optional(),
 })
 
+/** As the page sends it, in base64. */
+const file = z
+  .object({ name: z.string().max(200), mimetype: z.string().max(100), data: z.base64() })
+  .transform(({ name, mimetype, data }) => ({ name, mimetype, bytes: Buffer.from(data, "base64") }))
+
 const acts = {
-  message: z.object({ ...as, channel: z.string(), thread_ts: z.string().optional(), text: z.string() }),
+  message: z.object({
+    ...as,
+    channel: z.string(),
+    thread_ts: z.string().optional(),
+    text: z.string(),
+    files: z.array(file).max(10).default([]),
+  }),
   click: z.object({
     ...as,
     channel: z.string().optional(),
@@ -116,13 +127,13 @@ const told = ({ acked, response, error }: Seen): Answer => ({
 })
 
 async function write(workspace: LiveWorkspace, body: z.infer<typeof acts.message>): Promise<Answer> {
-  const { as: user, channel, thread_ts, text } = body
+  const { as: user, channel, thread_ts, text, files } = body
   const [command = "", ...rest] = text.trim().split(" ")
   if (command.startsWith("/")) {
     if (thread_ts !== undefined) return { ok: false, error: "command_in_thread" }
     return told(await workspace.command(user, channel, rest.join(" ").trim(), command))
   }
-  const response = workspace.say(user, channel, text, thread_ts)
+  const response = workspace.say(user, channel, text, thread_ts, files)
   return response ? { ok: true, response } : { ok: false, error: "not_posted" }
 }
 

@@ -38,6 +38,7 @@ export const SCOPES = [
   "groups:read",
   "channels:history",
   "groups:history",
+  "files:read",
   "app_mentions:read",
   "im:history",
   "assistant:write",

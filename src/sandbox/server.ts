@@ -158,16 +158,29 @@ function look(parts: Parts, request: IncomingMessage, response: ServerResponse, 
     return state ? send(response, 200, { ...state }) : send(response, 404, { ok: false, error: "user_not_found" })
   }
   if (url.pathname === "/sandbox/events") return events(workspace, me, request, response)
+  const [, file] = /^\/files-pri\/(\w+)\//.exec(url.pathname) ?? []
+  if (file !== undefined) return download(parts, request, response, file)
+  return permalink(url, response) ? undefined : pageFile(parts.pageDir, url.pathname, response)
+}
+
+/** Whether it was the address of a message, which the page shows at its place. */
+function permalink(url: URL, response: ServerResponse): boolean {
   const link = /^\/archives\/(\w+)\/p(\d{10})(\d{6})$/.exec(url.pathname)
-  if (link) {
-    const [, channel = "", seconds = "", micros = ""] = link
-    const ts = `${seconds}.${micros}`
-    const spot = new URLSearchParams({ in: channel, thread: url.searchParams.get("thread_ts") ?? ts, at: ts })
-    response.writeHead(302, { location: `/#${spot.toString()}` })
-    response.end()
-    return undefined
-  }
-  return pageFile(parts.pageDir, url.pathname, response)
+  if (!link) return false
+  const [, channel = "", seconds = "", micros = ""] = link
+  const ts = `${seconds}.${micros}`
+  const spot = new URLSearchParams({ in: channel, thread: url.searchParams.get("thread_ts") ?? ts, at: ts })
+  response.writeHead(302, { location: `/#${spot.toString()}` })
+  response.end()
+  return true
+}
+
+/** A file, for the app's token with the scope; everybody else is led to a page to sign in. */
+function download({ site }: Parts, request: IncomingMessage, response: ServerResponse, id: string): void {
+  const may = request.headers.authorization === `Bearer ${site.tokens.bot}` && site.scopes.has("files:read")
+  const file = may ? site.workspace.files.get(id) : undefined
+  if (file) response.writeHead(200, { "content-type": file.mimetype }).end(file.bytes)
+  else response.writeHead(may ? 404 : 302, may ? {} : { location: `${site.url}signin` }).end()
 }
 
 /** Server-sent events: `change` when what this person sees is different from what it was. */

@@ -2,6 +2,7 @@
  * What the local Slack holds: messages, modals, homes and who was notified, with a change for every write. It knows nothing of
  * HTTP, sockets or the rules by which Slack refuses a call.
  */
+import type { FileObject } from "./files.ts"
 import { Beside, type Prompt } from "./beside.ts"
 import { type Channel, Directory, type Role } from "./directory.ts"
 import { notified, type Why } from "./mentions.ts"
@@ -24,6 +25,8 @@ export interface Message {
   /** Escaped as Slack stores it: `&amp;`, `&lt;`, `&gt;`. With blocks it is only what a notification and a screen reader say. */
   text: string
   blocks?: Block[]
+  /** What was attached to it. */
+  files?: FileObject[]
   edited?: { user: string; ts: string }
   /** True on a message that only one person sees. */
   ephemeral?: boolean
