@@ -47,12 +47,12 @@ export const OPTIONAL: Record<string, Scope> = {
     needed: () => false,
   },
   "app_mentions:read": { without: "nobody who mentions the bot is heard", needed: () => false },
-  "files:read": { without: "files that people attach can't be handed to the model", needed: () => false },
   "im:history": { without: "nobody is heard in a direct message", needed: () => false },
   "assistant:write": {
     without: "nothing is suggested in direct messages, nor shown that it works",
     needed: () => false,
   },
+  "files:read": { without: "files that people attach can't be handed to the model", needed: () => false },
 }
 
 /** `granted` is undefined when Slack didn't say. */
