@@ -106,17 +106,18 @@ export function listed(principals: readonly Principal[], who: Who): Right {
 
 const both = (first: Right, second: () => Right): Right => (first.ok ? second() : first)
 
-export interface Doors {
+/** Who may start runs, and where. */
+export interface Starting {
   starters: readonly Principal[]
   channels: readonly string[]
 }
 
 /** Whether the person may start a run in the channel. */
-export function mayStart(doors: Doors, who: Who, channel: string): Right {
+export function mayStart(starting: Starting, who: Who, channel: string): Right {
   return both(standing(who), () =>
-    both(listed(doors.starters, who), () => {
-      if (doors.channels.length === 0) return no("nobody listed")
-      return doors.channels.includes(channel) ? YES : no("wrong channel")
+    both(listed(starting.starters, who), () => {
+      if (starting.channels.length === 0) return no("nobody listed")
+      return starting.channels.includes(channel) ? YES : no("wrong channel")
     }),
   )
 }

@@ -1,7 +1,7 @@
 /**
  * The agents that somebody may use, and the one that a text names. Knows what the configuration says of each, and starts nothing.
  */
-import { mayStart, type Doors, type Principal, type Right, type Who } from "../core/policy.ts"
+import { mayStart, type Principal, type Right, type Starting, type Who } from "../core/policy.ts"
 import type { Lists } from "./front.ts"
 
 /** An agent as people choose it. */
@@ -22,30 +22,30 @@ export const principalsFor = (lists: Lists, agents: readonly NamedAgent[]): stri
 ]
 
 /** Where and by whom it may be used: never more than the file lets anybody start anything. */
-const doorsOf = ({ starters, channels }: Doors, agent: NamedAgent): Doors => ({
+const startingOf = ({ starters, channels }: Starting, agent: NamedAgent): Starting => ({
   starters: agent.starters ?? starters,
   channels: (agent.channels ?? channels).filter((one) => channels.includes(one)),
 })
 
 /** Whether the person, who may start runs there, may use the agent for it. */
-export const mayUse = (file: Doors, agent: NamedAgent, who: Who, channel: string): Right =>
-  mayStart(doorsOf(file, agent), who, channel)
+export const mayUse = (file: Starting, agent: NamedAgent, who: Who, channel: string): Right =>
+  mayStart(startingOf(file, agent), who, channel)
 
 /** Those that the person may use there, or, without a channel, somewhere. */
-export const usableBy = (file: Doors, agents: readonly NamedAgent[], who: Who, channel?: string): NamedAgent[] =>
+export const usableBy = (file: Starting, agents: readonly NamedAgent[], who: Who, channel?: string): NamedAgent[] =>
   agents.filter((agent) => {
-    const [somewhere = ""] = doorsOf(file, agent).channels
+    const [somewhere = ""] = startingOf(file, agent).channels
     return mayUse(file, agent, who, channel ?? somewhere).ok
   })
 
-export interface Wish {
+export interface Addressed {
   /** The agent's name, where one is named. */
   agent?: string
   prompt: string
 }
 
 /** What a text asks for: `@ops restart web` names an agent, where there are any; else it is all prompt. */
-export function wishOf(text: string, agents: readonly NamedAgent[]): Wish {
+export function addressedIn(text: string, agents: readonly NamedAgent[]): Addressed {
   const [, name, prompt = ""] = /^@([\w-]{1,80})(?:\s+([\s\S]*))?$/u.exec(text.trim()) ?? []
   return name === undefined || agents.length === 0
     ? { prompt: text.trim() }

@@ -9,7 +9,7 @@ import { begin } from "../core/turn.ts"
 import { agentsList } from "./blocks/agents.ts"
 import type { Message } from "./blocks/limits.ts"
 import { note, words, type Said } from "./blocks/words.ts"
-import { mayUse, principalsFor, usableBy, wishOf, type Wish } from "./agents.ts"
+import { mayUse, principalsFor, usableBy, addressedIn, type Addressed } from "./agents.ts"
 import { isOpen, mayEnter, placesBy, type DoorName } from "./doors.ts"
 import { partsOf, type Attached } from "./files.ts"
 import { refusedAsFull } from "./full.ts"
@@ -51,8 +51,8 @@ export async function startRun(front: Front, came: Came, text: string): Promise<
   if (!isOpen(front.doors, door)) return instead(say({ about: "closed door", door, command }))
   const { who, right } = await mayEnter(front, door, person, channel)
   if (!right.ok) return instead(denied(front, came, right.why))
-  const wish = wishOf(text, front.agents)
-  const unfit = wish.agent === undefined ? undefined : await unfitAgent(front, came, wish.agent, wish.prompt)
+  const asked = addressedIn(text, front.agents)
+  const unfit = asked.agent === undefined ? undefined : await unfitAgent(front, came, asked.agent, asked.prompt)
   if (unfit) return instead(unfit)
   const paused = await store.pause.read()
   if (paused) return instead(say({ about: "start in a pause", ...paused }))
@@ -60,7 +60,7 @@ export async function startRun(front: Front, came: Came, text: string): Promise<
   if (full) return instead(full)
   // Only of somebody who may start runs is anything downloaded.
   const attached = await partsOf(front, came.files)
-  return stored(front, came, { ...wish, requester: who.person, attached })
+  return stored(front, came, { ...asked, requester: who.person, attached })
 }
 
 const instead = (messages: Message[]): Started => ({ kind: "refused", messages })
@@ -93,7 +93,7 @@ async function unfitAgent(front: Front, came: Came, name: string, prompt: string
 async function stored(
   { store, keepEnded, opening }: Front,
   { id, cause, channel, door, below, slots = [] }: Came,
-  { agent, prompt, requester, attached }: Wish & { requester: Person; attached: Attached },
+  { agent, prompt, requester, attached }: Addressed & { requester: Person; attached: Attached },
 ): Promise<Started> {
   const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")
   const applied = await store.apply<Started>(
