@@ -121,6 +121,7 @@ export class Directory {
         try {
           const found = predicate()
           if (found === false || found === null || found === undefined) return
+          if (found instanceof Promise) throw new TypeError("a predicate that is awaited is true before it is known")
           stop()
           resolve(found)
         } catch (error) {

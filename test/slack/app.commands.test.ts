@@ -385,7 +385,7 @@ describe("looking at one run", () => {
     await it.press(OSCAR, card, "approve")
     await it.told(OSCAR, "not among those")
     await it.press(ADA, card, "approve")
-    await it.slack.workspace.waitFor(async () => (await it.run(id)).asks[0]?.settled)
+    await expect.poll(async () => (await it.run(id)).asks[0]?.settled).toBeDefined()
     const said = await say(it, ROBIN, `why ${id}`)
     expect(said).toContain("started it by a command")
     expect(said).toContain("Rule: approvals[1]")

@@ -22,7 +22,7 @@ test("a start beyond what somebody may have at once is refused with what is unde
   expect(JSON.stringify((await workspace.command(ADA, OPS, "look at it")).response)).toContain("Started.")
 
   await workspace.command(ROBIN, OPS, `cancel ${first}`)
-  await workspace.waitFor(async () => (await it.run(first)).ended !== undefined)
+  await expect.poll(async () => (await it.run(first)).ended).toBeDefined()
   expect(JSON.stringify((await workspace.command(ROBIN, OPS, "one more")).response)).toContain("Started.")
 })
 

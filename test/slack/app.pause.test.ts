@@ -23,7 +23,7 @@ describe("a pause", () => {
     expect(await it.told(GRACE, /Resumed|resume/)).toBeDefined()
     await workspace.waitFor(() => JSON.stringify(it.now(card).blocks).includes('"action_id":"approve"'))
     await it.press(ADA, it.now(card), "approve")
-    await workspace.waitFor(async () => (await it.run(id)).asks[0]?.settled?.ok === true)
+    await expect.poll(async () => (await it.run(id)).asks[0]?.settled?.ok).toBe(true)
   })
 
   test("refuses a yes that was pressed on a card of before, with a fact, and takes a no", async () => {
@@ -37,7 +37,7 @@ describe("a pause", () => {
     expect((await it.run(id)).asks[0]?.settled).toBeUndefined()
     expect((await it.facts(id)).at(-1)).toMatchObject({ what: "refused", outcome: "paused" })
     await it.press(ADA, second, "decline")
-    await it.slack.workspace.waitFor(async () => (await it.run(id)).asks[1]?.settled?.ok === false)
+    await expect.poll(async () => (await it.run(id)).asks[1]?.settled?.ok).toBe(false)
   })
 
   test.each([
