@@ -27,6 +27,8 @@ export default defineConfig({
     // Most tests wait for Redis or a socket, so even two cores carry four files at once (vitest's default would be one).
     maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: LongFirst },
+    // Each file would load all modules anew, which takes as long as its tests: they keep nothing between tests.
+    isolate: false,
     testTimeout: 20_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 30_000,

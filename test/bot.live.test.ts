@@ -12,7 +12,7 @@ const LONG = "Everything is **well** in the web tier: three of three replicas an
 const teams: Team[] = []
 afterAll(() => Promise.all(teams.map((team) => team.close())))
 
-test.concurrent.each<Style>(["openai", "anthropic"])(
+test.each<Style>(["openai", "anthropic"])(
   "the whole bot tells in the thread what a slow model says, on the wire of %s, then answers, and says what it cost",
   async (style) => {
     const prices = { input: 1000, output: 2000, currency: "EUR" }

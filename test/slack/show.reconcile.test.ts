@@ -147,7 +147,8 @@ describe("what stands and should not", () => {
   })
 
   test("one that shows an older state is brought up to date", async () => {
-    const bot = await looking()
+    // What was decided is looked at once more: that look must find what is done to it here.
+    const bot = await looking({ show: { lookEvery: 3000 } })
     const [id, request] = await asked(bot)
     const old = first(bot.cards())
     await bot.decide(id, request, true)

@@ -18,7 +18,10 @@ const toolOf = (since?: Since): Tool =>
   })
 
 const ask = (rules: ApprovalRule[], tool: Tool) =>
-  policyGuard({ rules, defaults }, async () => true)({ run: {} as Run, id: "1.1", ref: "r", tool, args: "{}" })
+  policyGuard(
+    { rules, defaults },
+    async () => true,
+  )({ run: { channel: "C1" } as Run, id: "1.1", ref: "r", tool, args: "{}" })
 
 test("a glob lets run unasked what there was at the start; what appeared or changed since is asked about, and why is told", async () => {
   const rules: ApprovalRule[] = [{ tool: "docs_*", do: "allow" }]
