@@ -115,6 +115,8 @@ function arrange(parent: Element, nodes: HTMLElement[]): void {
 /** Puts `node` in the place of `old`; focus goes to the same control, or to the whole when that is gone. */
 function replace(old: HTMLElement, node: HTMLElement): void {
   const focused = old.contains(document.activeElement) ? document.activeElement : null
+  // What only changes does not arrive again.
+  node.classList.add("changed")
   old.replaceWith(node)
   if (focused === null) return
   const name = focused.getAttribute("data-control")
