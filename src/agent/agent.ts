@@ -122,9 +122,6 @@ export interface Held {
   watch(look: () => void, lost: (error: unknown) => void): () => void
 }
 
-/** An error result. */
-export const failure = (output: string): ToolResult => ({ output, isError: true })
-
 /** A Request whose id an earlier one of the run has: an answer would be to both, and one of them would wait for ever. */
 export const renamed = (request: Request): Request => ({ ...request, id: mintId() })
 

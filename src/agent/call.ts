@@ -14,13 +14,13 @@ import { doubtful } from "../core/doubt.ts"
 import type { Rule } from "../core/policy.ts"
 import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
-import { failure, renamed, stepped } from "./agent.ts"
+import { renamed, stepped } from "./agent.ts"
+import { checkArgs, failure, isUnknown, runTool } from "./tool.ts"
 import type { Agent, Held } from "./agent.ts"
 import type { Deadline } from "./deadline.ts"
 import { holding } from "./hold.ts"
 import { resultMessage } from "./plan.ts"
 import type { Tool } from "./tool.ts"
-import { checkArgs, isUnknown, runTool } from "./tool.ts"
 
 /** One execution: the call with what it runs on. */
 interface Execution {

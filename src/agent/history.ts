@@ -1,6 +1,6 @@
 /** An earlier conversation, made fit to go on from: plain data in, plain data out. */
 import type { LanguageModelV3Message } from "@ai-sdk/provider"
-import { failure } from "./agent.ts"
+import { failure } from "./tool.ts"
 import { resultMessage } from "./plan.ts"
 
 const LEFT = "not executed: the conversation went on without it"

@@ -10,7 +10,7 @@ import { readRun } from "../core/stored.ts"
 import type { Answer, Request } from "../core/suspension.ts"
 import { answerDeclined } from "../core/suspension.ts"
 import { finished } from "../core/turn.ts"
-import { failure } from "./agent.ts"
+import { failure } from "./tool.ts"
 import type { Held } from "./agent.ts"
 import { resultMessage } from "./plan.ts"
 

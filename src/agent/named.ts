@@ -4,7 +4,7 @@
  */
 import { globMatches } from "../core/rules.ts"
 import type { Agent } from "./agent.ts"
-import { failure } from "./agent.ts"
+import { failure } from "./tool.ts"
 import type { Toolkit } from "./tool.ts"
 
 /** The tools of a kit whose names match one of the globs: those that come later, too. */

@@ -7,11 +7,10 @@ import type { Run } from "../core/run.ts"
 import type { ToolResult } from "../core/suspension.ts"
 import { refusedEnough } from "../core/ask.ts"
 import type { Planned } from "../core/turn.ts"
-import { failure } from "./agent.ts"
+import { checkArgs, failure } from "./tool.ts"
 import type { Agent, Guarded } from "./agent.ts"
 import type { TurnCall } from "./model.ts"
 import type { Tool } from "./tool.ts"
-import { checkArgs } from "./tool.ts"
 
 /** After so many refusals of one and the same call in a run, nobody is asked about it again. */
 const MAX_REFUSALS = 3

@@ -370,6 +370,7 @@ function wordsOf(error: unknown): string {
   return said || "the tool failed and did not say why"
 }
 
-function failure(output: string): ToolResult {
+/** An error result. */
+export function failure(output: string): ToolResult {
   return { output, isError: true }
 }

@@ -3,7 +3,7 @@
  * result. It decides nothing about who may call them.
  */
 import { TextDecoder } from "node:util"
-import { defineTool, type Tool, type ToolContext } from "../agent/tool.ts"
+import { defineTool, failure, type Tool, type ToolContext } from "../agent/tool.ts"
 import type { HttpTool } from "../config/http-tools.ts"
 import { isRecord } from "../core/json.ts"
 import type { ToolResult } from "../core/suspension.ts"
@@ -96,8 +96,6 @@ async function call(settings: HttpTool, args: Args, ctx: ToolContext = {}): Prom
     return failure(withoutOurs(words, headers.secrets))
   }
 }
-
-const failure = (output: string): ToolResult => ({ output, isError: true })
 
 // --- the request
 
