@@ -9,7 +9,7 @@ import { isRecord } from "../core/json.ts"
 import { duration } from "./asking.ts"
 import { mapping, said, show } from "./forms.ts"
 import { headers } from "./headers.ts"
-import { expanded, isPrivate, type Surroundings } from "./references.ts"
+import { expanded, isPrivate, NOT_PRIVATE, type Surroundings } from "./references.ts"
 
 /** What is said of every server, whatever the way to it. */
 interface Common {
@@ -206,9 +206,7 @@ function http(around: Surroundings) {
             : said("http (streamable HTTP)")({ input }),
       })
       .optional(),
-    url: text(around, "an address, such as https://mcp.example.com/mcp").refine(isPrivate, {
-      error: "must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost)",
-    }),
+    url: text(around, "an address, such as https://mcp.example.com/mcp").refine(isPrivate, NOT_PRIVATE),
     headers: headers(around)
       .refine(({ values }) => !Object.keys(values).some((name) => TAKEN.test(name)), {
         error: "has a header that the protocol sets itself: leave out Accept, Content-Type, Last-Event-Id and Mcp-…",

@@ -40,9 +40,12 @@ export const privateAddress = (around: Surroundings, example: string) =>
   z
     .string({ error: said(`an address, such as ${example}`) })
     .transform((text, context) => expanded(around, text, (message) => context.addIssue(message)))
-    .refine(isPrivate, {
-      error: "must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost)",
-    })
+    .refine(isPrivate, NOT_PRIVATE)
+
+/** Beside `isPrivate`: what is said of an address that is not. */
+export const NOT_PRIVATE = {
+  error: "must be an https address without a password in it; http is for this machine alone (127.0.0.1, localhost)",
+}
 
 /** Whether nobody on the way can read what is sent there, and the address itself holds no secret. */
 export function isPrivate(address: string): boolean {
