@@ -5,7 +5,7 @@
  */
 import type { KnownBlock } from "@slack/types"
 import type { WebClient } from "@slack/web-api"
-import { isWorking, type Run } from "../core/run.ts"
+import { isWorking, wishOf, type Run } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
 import { growth, idle, live, type UnderWay } from "./blocks/live.ts"
 import type { Message } from "./blocks/limits.ts"
@@ -13,7 +13,7 @@ import type { Log } from "./client.ts"
 import { limitsOfPost } from "./show/limits.ts"
 import type { Pace } from "./show/pace.ts"
 import { LIVE, readSlots, slotOf, type Slot } from "./show/record.ts"
-import { appendStream, post, startStream, update, type Failure, type Place } from "./show/send.ts"
+import { appendStream, post, startStream, update, type Failure, type Place, type Sending } from "./show/send.ts"
 import { hashOf, threadOf } from "./show/wanted.ts"
 
 export interface LiveOptions {
@@ -153,7 +153,7 @@ async function shown(options: LiveOptions, entry: Entry): Promise<void> {
   const about = { run: run.id, slot: LIVE, shows: hashOf(content) }
   const sending = entry.place
     ? await update(options.client, entry.place, content, about)
-    : await posted(options, entry, { thread, slot, content })
+    : await begun(options, run, slot, () => post(options.client, { channel: run.channel, thread }, content, about))
   if (sending.kind !== "sent") return failed(options, entry, sending, limits)
   entry.hash = about.shows
 }
@@ -198,7 +198,7 @@ async function grow(
   const { blocks, sent } = grown
   const sending = entry.place
     ? await appendStream(options.client, entry.place, blocks)
-    : await begun(options, entry, { thread, slot, blocks })
+    : await begun(options, entry.run, slot, () => stream(options, entry.run, thread, blocks))
   if (sending.kind === "sent") entry.sent = sent
   else await unstreamable(options, entry, sending, limits)
 }
@@ -207,16 +207,9 @@ async function grow(
 const refused = new WeakMap<WebClient, number>()
 const REFUSED = 3_600_000
 
-async function begun(
-  { store, client }: LiveOptions,
-  { run }: Entry,
-  { thread, slot, blocks }: { thread: string; slot: Slot; blocks: KnownBlock[] },
-): ReturnType<typeof startStream> {
-  await tried(store, run, slot)
-  const { user, team } = run.asker ?? run.requester
-  const sending = await startStream(client, { channel: run.channel, thread, user, team }, blocks)
-  if (sending.kind === "sent") await store.show.addCopy(run.id, LIVE, sending.place.ts, sending.place.channel)
-  return sending
+function stream({ client }: LiveOptions, run: Run, thread: string, blocks: KnownBlock[]): Promise<Sending> {
+  const { user, team } = wishOf(run).asker
+  return startStream(client, { channel: run.channel, thread, user, team }, blocks)
 }
 
 async function unstreamable(options: LiveOptions, entry: Entry, failure: Failure, limits: string[]): Promise<void> {
@@ -243,24 +236,12 @@ async function standing(store: Store, run: Run): Promise<{ thread: string | unde
  * Noted before it is posted, that it may stand, and afterwards, where: then the show loop looks whether it still should. Both in
  * such a way that neither overwrites what the other notes.
  */
-async function posted(
-  { store, client }: LiveOptions,
-  { run }: Entry,
-  { thread, slot, content }: { thread: string; slot: Slot; content: Message },
-): ReturnType<typeof post> {
-  await tried(store, run, slot)
-  const sending = await post(client, { channel: run.channel, thread }, content, {
-    run: run.id,
-    slot: LIVE,
-    shows: hashOf(content),
-  })
+async function begun({ store }: LiveOptions, run: Run, slot: Slot, send: () => Promise<Sending>): Promise<Sending> {
+  const tried = { ...slot.sent, tries: 1, since: await store.now() }
+  await store.show.recordSent(run.id, LIVE, JSON.stringify(tried))
+  const sending = await send()
   if (sending.kind === "sent") await store.show.addCopy(run.id, LIVE, sending.place.ts, sending.place.channel)
   return sending
-}
-
-async function tried(store: Store, run: Run, slot: Slot): Promise<void> {
-  const sent = { ...slot.sent, tries: 1, since: await store.now() }
-  await store.show.recordSent(run.id, LIVE, JSON.stringify(sent))
 }
 
 async function failed({ pace, log }: LiveOptions, entry: Entry, failure: Failure, limits: string[]): Promise<void> {
