@@ -4,40 +4,60 @@
  */
 import type { Config } from "../config.ts"
 import { createLog } from "../log.ts"
+import type { McpServer } from "../tools/mcp/connect.ts"
+import { whyAway } from "../tools/mcp/server.ts"
 import { Servers, START_WITHIN } from "../tools/mcp/servers.ts"
 import { plain, type Report, together, warning } from "./report.ts"
 
 /** The most that is said of one server. */
 const MOST = 20
+/** ms that ending them may take. */
+const STOP_WITHIN = 5000
+
+interface Around {
+  /** Names of other tools. */
+  taken: readonly string[]
+  secrets: readonly string[]
+}
+
+/** Starts each, has `look` read what they list, and ends them again. */
+export async function withServers<T>(
+  list: readonly McpServer[],
+  { taken, secrets }: Around,
+  look: (servers: Servers) => T,
+): Promise<T> {
+  const log = createLog({ level: "silent", secrets: [], mask: (text) => text })
+  const servers = new Servers({ servers: list, taken, secrets, log })
+  try {
+    await servers.start()
+    return look(servers)
+  } finally {
+    await servers.stop(STOP_WITHIN)
+  }
+}
 
 /**
- * Starts each, reads its list, and ends it again. `names`: of all their tools; undefined where some server is away. `taken`
- * are the names of other tools.
+ * What each answers. `names`: of all their tools; undefined where some server is away.
  */
-export async function checkServers(
+export function checkServers(
   { mcpServers }: Config,
-  { taken, secrets }: { taken: readonly string[]; secrets: readonly string[] },
+  around: Around,
 ): Promise<{ report: Report; names: string[] | undefined }> {
-  const log = createLog({ level: "silent", secrets: [], mask: (text) => text })
-  const servers = new Servers({ servers: mcpServers.servers, taken, secrets, log })
-  try {
-    await servers.start(START_WITHIN)
+  return withServers(mcpServers.servers, around, (servers) => {
     const standing = servers.standing().filter(({ state }) => state.kind !== "disabled")
     const whole = standing.every(({ state }) => state.kind === "ready")
     return {
       report: together(...standing.map(found)),
       names: whole ? servers.tools().map(({ name }) => name) : undefined,
     }
-  } finally {
-    await servers.stop(5000)
-  }
+  })
 }
 
 function found({ name, state, notes }: ReturnType<Servers["standing"]>[number]): Report {
   const server = `The MCP server ${plain(name)}`
   if (state.kind !== "ready") {
-    const why = state.kind === "away" ? plain(state.why) : `it did not answer within ${START_WITHIN / 1000} s`
-    return warning(`${server} is away: ${why}. The bot starts and works without it, and tries again.`)
+    const why = whyAway(state) ?? `it did not answer within ${START_WITHIN / 1000} s`
+    return warning(`${server} is away: ${plain(why)}. The bot starts and works without it, and tries again.`)
   }
   const told = notes.slice(0, MOST).map((note) => `${server}: ${plain(note)}.`)
   const rest = notes.length - MOST

@@ -5,11 +5,12 @@
 import type { Tool } from "../agent/tool.ts"
 import type { Known, Reading } from "../config.ts"
 import { globMatches, type ApprovalRule, type When } from "../core/rules.ts"
-import { createLog } from "../log.ts"
-import { Servers } from "../tools/mcp/servers.ts"
+import { whyAway } from "../tools/mcp/server.ts"
+import type { Servers } from "../tools/mcp/servers.ts"
 import { loadTools } from "../tools/modules.ts"
 import { testPolicy } from "./policy-test.ts"
 import { plain } from "./report.ts"
+import { withServers } from "./servers.ts"
 
 export interface Wanted {
   tool?: string | undefined
@@ -63,41 +64,27 @@ async function gathered({ tools, httpTools, mcpServers }: Known, secrets: readon
   const loaded = await loadTools(tools.items, httpTools.items)
   const given = loaded.tools.map((tool) => ({ tool, from: loaded.from.get(tool.name) ?? tool.source }))
   const taken = given.map(({ tool }) => tool.name)
-  const foreign = await ofServers(mcpServers?.servers ?? [], { taken, secrets })
+  const foreign = await withServers(mcpServers?.servers ?? [], { taken, secrets }, ofServers)
   return {
     tools: [...given, ...foreign.tools],
     faults: [...(loaded.ok ? [] : loaded.faults), ...foreign.faults],
   }
 }
 
-/** ms that ending the servers may take. */
-const STOP_WITHIN = 3000
-
-/** Each is connected to, asked what it has, and let go of. */
-async function ofServers(
-  servers: ConstructorParameters<typeof Servers>[0]["servers"],
-  how: { taken: string[]; secrets: readonly string[] },
-): Promise<Gathered> {
-  if (servers.length === 0) return { tools: [], faults: [] }
-  const log = createLog({ level: "silent", secrets: how.secrets, mask: (text) => text })
-  const all = new Servers({ servers, ...how, log })
-  try {
-    await all.start()
-    const standing = all.standing()
-    return {
-      tools: standing.flatMap(({ name, tools }) => tools.map((tool) => ({ tool, from: `mcpServers.${name}` }))),
-      faults: standing.flatMap(({ name, state, notes }) => [
-        ...(state.kind === "away" || state.kind === "connecting" ? [awayWords(name, state)] : []),
-        ...notes.map((note) => `mcpServers.${name}: ${plain(note).replace(/\.$/, "")}.`),
-      ]),
-    }
-  } finally {
-    await all.stop(STOP_WITHIN)
+/** What each has that is connected to. */
+function ofServers(servers: Servers): Gathered {
+  const standing = servers.standing()
+  return {
+    tools: standing.flatMap(({ name, tools }) => tools.map((tool) => ({ tool, from: `mcpServers.${name}` }))),
+    faults: standing.flatMap(({ name, state, notes }) => [
+      ...(state.kind === "away" || state.kind === "connecting" ? [awayWords(name, whyAway(state))] : []),
+      ...notes.map((note) => `mcpServers.${name}: ${plain(note).replace(/\.$/, "")}.`),
+    ]),
   }
 }
 
-const awayWords = (name: string, state: { kind: string; why?: string }): string =>
-  `mcpServers.${name}: it could not be asked for its tools${state.why === undefined ? "" : ` (${plain(state.why)})`}.`
+const awayWords = (name: string, why: string | undefined): string =>
+  `mcpServers.${name}: it could not be asked for its tools${why === undefined ? "" : ` (${plain(why)})`}.`
 
 function about({ tool, from }: Given, { settings, known }: Reading, { args }: Wanted): string[] {
   const { name, description, effects, destructive, inputSchema } = tool

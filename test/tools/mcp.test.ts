@@ -61,6 +61,23 @@ async function started(servers: McpServer[], more: Partial<ServersOptions> = {})
 /** Every wrong server at once, each under the name of what is wrong with it. */
 const wrong = (...hows: string[]) => hows.map((how) => liar(how, "", { name: how }))
 
+test("why a server is away is known also while it is tried again", { timeout: 60_000 }, async () => {
+  const missing = liar("well", "", { name: "missing", command: "/no/such/program" })
+  const { all } = await started([missing], { retryBase: 1 })
+  const seen = new Set<string>()
+  await expect
+    .poll(
+      () => {
+        const [state] = all.standing().map((one) => one.state)
+        expect(state).toMatchObject({ why: expect.stringMatching(/^there is no program/) as string })
+        return seen.add(state?.kind ?? "").size
+      },
+      { interval: 1, timeout: 30_000 },
+    )
+    .toBe(2)
+  expect([...seen].sort()).toEqual(["away", "connecting"])
+})
+
 test(
   "servers that are wrong in every way cost no other server, and each is told why",
   { timeout: 60_000 },

@@ -25,12 +25,16 @@ export interface ServerOptions {
 }
 
 export type State =
-  | { kind: "connecting" }
+  /** `why` it was away before, if it was. */
+  | { kind: "connecting"; why?: string }
   | { kind: "ready" }
   /** `why` is on one line. */
   | { kind: "away"; why: string }
   | { kind: "disabled" }
   | { kind: "stopped" }
+
+/** Why it can't be called, where that is known. */
+export const whyAway = (state: State): string | undefined => ("why" in state ? state.why : undefined)
 
 const CONNECT_WITHIN = 30_000
 const RETRY_BASE = 1000
@@ -118,8 +122,9 @@ export class Server {
   }
 
   #away(): ToolResult {
-    const why = this.#state.kind === "away" ? ` (${this.#state.why})` : ""
-    const output = `the MCP server ${this.config.name} is away${why}; the call was not executed. It is connected again as soon as it answers.`
+    const why = whyAway(this.#state)
+    const known = why === undefined ? "" : ` (${why})`
+    const output = `the MCP server ${this.config.name} is away${known}; the call was not executed. It is connected again as soon as it answers.`
     return { output, isError: true }
   }
 
@@ -196,7 +201,7 @@ export class Server {
     )
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      this.#state = { kind: "connecting" }
+      this.#state = { kind: "connecting", why: words }
       void this.#connect()
     }, ms)
   }
