@@ -7,14 +7,19 @@
 const LEAST = 6
 const MARK = "[our secret]"
 
-/** `text` without any of `secrets`, in whatever usual spelling: as it is, in JSON, in an address, in base64. A text may have been cut in the middle of one. */
-export function withoutOurs(text: string, secrets: readonly string[]): string {
+/**
+ * Makes what gives a text without any of `secrets`, in whatever usual spelling: as it is, in JSON, in an address, in base64. A
+ * text may have been cut in the middle of one.
+ */
+export function withoutOurs(secrets: readonly string[]): (text: string) => string {
   const spelled = [...new Set(secrets.filter((secret) => secret.length >= LEAST).flatMap(spellings))]
   // The longest first: one may begin as another does.
   const sorted = spelled.sort((a, b) => b.length - a.length)
-  const whole = sorted.reduce((left, secret) => left.replaceAll(secret, MARK), text)
-  const begun = Math.max(0, ...sorted.map((secret) => beginning(whole, secret)))
-  return begun === 0 ? whole : `${whole.slice(0, -begun)}${MARK}`
+  return (text) => {
+    const whole = sorted.reduce((left, secret) => left.replaceAll(secret, MARK), text)
+    const begun = Math.max(0, ...sorted.map((secret) => beginning(whole, secret)))
+    return begun === 0 ? whole : `${whole.slice(0, -begun)}${MARK}`
+  }
 }
 
 function spellings(secret: string): string[] {

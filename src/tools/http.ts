@@ -18,6 +18,7 @@ type Schema = Record<string, unknown>
 export function httpTool(settings: HttpTool): Tool {
   const { name, description, method, effects, destructive } = settings
   const inputSchema = schemaOf(settings)
+  const clean = withoutOurs(settings.headers.secrets)
   return defineTool({
     name,
     description,
@@ -26,7 +27,7 @@ export function httpTool(settings: HttpTool): Tool {
     destructive,
     source: "http",
     summary: (args) => summaryOf(settings, args),
-    run: (args, ctx) => call(settings, args, ctx),
+    run: (args, ctx) => call(settings, clean, args, ctx),
   })
 }
 
@@ -77,8 +78,11 @@ function decoded(path: string): string {
   }
 }
 
-async function call(settings: HttpTool, args: Args, ctx: ToolContext = {}): Promise<ToolResult> {
-  const { headers, timeout, maxBytes, allowedHosts, allowPrivate, method } = settings
+/** Takes our own header values out. */
+type Clean = (text: string) => string
+
+async function call(settings: HttpTool, clean: Clean, args: Args, ctx: ToolContext = {}): Promise<ToolResult> {
+  const { timeout, maxBytes, allowedHosts, allowPrivate, method } = settings
   let asked: Asked
   try {
     const limits = { timeout, maxBytes, allowedHosts, allowPrivate, signal: ctx.signal }
@@ -88,12 +92,12 @@ async function call(settings: HttpTool, args: Args, ctx: ToolContext = {}): Prom
     throw error
   }
   try {
-    return resultOf(await exchange(asked), settings)
+    return resultOf(await exchange(asked), settings, clean)
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     const unknown = error.sent && settings.effects !== "none" && method !== "GET"
     const words = `${error.message}.${unknown ? " Whether the request took effect is not known." : ""}`
-    return failure(withoutOurs(words, headers.secrets))
+    return failure(clean(words))
   }
 }
 
@@ -166,15 +170,15 @@ function withOurs(usual: Record<string, string>, ours: Record<string, string>): 
 
 // --- the result
 
-function resultOf(answer: Answered, { maxBytes, headers }: HttpTool): ToolResult {
+function resultOf(answer: Answered, { maxBytes }: HttpTool, clean: Clean): ToolResult {
   const { status, isCut } = answer
-  const body = withoutOurs(bodyOf(answer), headers.secrets)
+  const body = clean(bodyOf(answer))
   const mark = isCut ? `\n[cut here: the answer has more than ${maxBytes.toLocaleString("en")} bytes]` : ""
   const isError = status < 200 || status > 299
   if (!isError && body !== "") return { output: `${body}${mark}`, isError }
   const moved =
     status >= 300 && status < 400
-      ? `, to ${withoutOurs(answer.headers["location"] ?? "nowhere", headers.secrets).slice(0, 500)}; not followed`
+      ? `, to ${clean(answer.headers["location"] ?? "nowhere").slice(0, 500)}; not followed`
       : ""
   return { output: `HTTP ${status}${moved}${body === "" ? "" : `\n${body}${mark}`}`, isError }
 }

@@ -47,7 +47,7 @@ export class Servers implements ToolSource {
   constructor(options: ServersOptions) {
     const { servers, secrets, taken: _taken, ...rest } = options
     this.#options = options
-    const clean = (text: string): string => withoutOurs(text, secrets)
+    const clean = withoutOurs(secrets)
     const onListed = (): void => this.#gather()
     this.#servers = servers.map((server) => new Server({ ...rest, server, clean, onListed }))
   }
