@@ -122,11 +122,14 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
     inputSchema: schema.schema,
     effects,
     source,
-    ...(schema.check || typeof definition.check === "function" ? { check: checkOf(schema, definition) } : {}),
-    ...(definition.destructive === true ? { destructive: true } : {}),
-    ...(definition.authorizationHosts === undefined ? {} : { authorizationHosts: [...definition.authorizationHosts] }),
-    ...askedFor({ secrets: definition.secrets, foreign: definition.foreign }),
-    ...(definition.summary === undefined ? {} : { summary: (args: Args) => definition.summary?.(args) ?? "" }),
+    ...present({
+      check: schema.check || typeof definition.check === "function" ? checkOf(schema, definition) : undefined,
+      destructive: definition.destructive === true ? (true as const) : undefined,
+      authorizationHosts: definition.authorizationHosts && [...definition.authorizationHosts],
+      secrets: definition.secrets,
+      foreign: definition.foreign,
+      summary: definition.summary && ((args: Args) => definition.summary?.(args) ?? ""),
+    }),
     execute: async (args, ctx) => {
       try {
         return resultOf(await definition.run(args, ctx ?? {}))
@@ -140,8 +143,8 @@ export function defineTool<const Input extends ToolInput = ToolInput>(given: Too
 }
 
 /** What of it there is. */
-const askedFor = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as ReturnType<typeof askedFor<T>>
+const present = <T extends object>(parts: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)) as ReturnType<typeof present<T>>
 
 const checkOf =
   (schema: InputRead & { ok: true }, definition: ToolDefinition) =>
@@ -170,8 +173,7 @@ export function toolOf(value: unknown): Tool {
   const check = typeof given.check === "function" ? (args: Args) => given.check?.(args) : undefined
   const summary = typeof given.summary === "function" ? (args: Args) => given.summary?.(args) ?? "" : undefined
   const plain = { name, description, inputSchema, effects, destructive, authorizationHosts, secrets, source }
-  const known = Object.entries({ ...plain, check, summary, run })
-  return defineTool(Object.fromEntries(known.filter(([, one]) => one !== undefined)) as unknown as ToolDefinition)
+  return defineTool(present({ ...plain, check, summary, run }) as unknown as ToolDefinition)
 }
 
 /** What the parsed args of a call break of the tool's schema, in words for the model; undefined when nothing. */
