@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises"
 import { withdrawn } from "../core/ask.ts"
-import { heldAsk } from "../core/held.ts"
+import { heldAsk } from "../core/hold.ts"
 import { askOf } from "../core/run.ts"
 import type { Attempt, Call } from "../core/run.ts"
 import { answerDeclined, answerOf, requestOf } from "../core/suspension.ts"

@@ -3,7 +3,7 @@
  * Pure; knows neither who holds a run nor how long.
  */
 import { raise, withdrawn } from "./ask.ts"
-import { closedHeld } from "./held.ts"
+import { closedHeld } from "./hold.ts"
 import { isRunning } from "./attempt.ts"
 import type { Rule } from "./policy.ts"
 import { callOf, grantOf, isUnderway, merge, step, withCall } from "./run.ts"
