@@ -95,7 +95,7 @@ async function stored(
   { id, cause, channel, door, below, slots = [] }: Came,
   { agent, prompt, requester, attached }: Addressed & { requester: Person; attached: Attached },
 ): Promise<Started> {
-  const whole = prompt.replaceAll(/\p{Cs}/gu, "\u{fffd}")
+  const whole = prompt.toWellFormed()
   const applied = await store.apply<Started>(
     id,
     (run, now) => {

@@ -164,6 +164,5 @@ async function barredFrom({ store, limits, command }: Front, run: Run): Promise<
 
 /** What the model reads: whose words they are, where they are not those of whoever asked for the run. */
 function entryOf({ requester }: Run, by: Person, { text }: HeardMessage, { parts }: Attached): string {
-  const whole = text.replaceAll(/\p{Cs}/gu, "\u{fffd}")
-  return userMessage(samePerson(by, requester) ? whole : `${nameOf(by)}: ${whole}`, parts)
+  return userMessage(samePerson(by, requester) ? text : `${nameOf(by)}: ${text}`, parts)
 }
