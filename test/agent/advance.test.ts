@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { advance } from "../../src/agent/advance.ts"
-import type { Agent, Held } from "../../src/agent/agent.ts"
-import { createToolkit } from "../../src/agent/tool.ts"
+import type { Held } from "../../src/agent/agent.ts"
 import type { Run } from "../../src/core/run.ts"
 import { stumbled } from "../../src/core/stumble.ts"
 import { begin } from "../../src/core/turn.ts"
+import { unguarded } from "../fakes/agent.ts"
 import { scriptedModel } from "../fakes/model.ts"
 
 test.each([
@@ -30,16 +30,6 @@ test.each([
     watch: () => () => {},
   }
   const model = scriptedModel(["hello"])
-  const agent: Agent = {
-    model,
-    tools: await createToolkit(),
-    maxTurns: 9,
-    maxTokens: 9999,
-    maxAsksPerTurn: 9,
-    retries: 3,
-    guard: async () => ({ do: "run" }),
-    ruleOf: () => ({ approvers: [], selfApproval: false, expiresIn: 1, startWithin: 1 }),
-  }
-  await advance(held, agent)
+  await advance(held, await unguarded(model))
   expect(model.requests).toHaveLength(asked)
 })

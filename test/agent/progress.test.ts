@@ -1,10 +1,9 @@
 import { expect, test } from "vitest"
 import { advance } from "../../src/agent/advance.ts"
-import type { Agent } from "../../src/agent/agent.ts"
 import { MemoryHeld } from "../../src/agent/memory.ts"
-import { createToolkit } from "../../src/agent/tool.ts"
 import type { ToolContext } from "../../src/agent/tool.ts"
 import { begin } from "../../src/core/turn.ts"
+import { unguarded } from "../fakes/agent.ts"
 import { scriptedModel } from "../fakes/model.ts"
 
 test("a tool tells how far its call is, while it runs and not after, and can tell no nonsense", async () => {
@@ -25,20 +24,12 @@ test("a tool tells how far its call is, while it runs and not after, and can tel
       return "2"
     },
   }
-  const agent: Agent = {
-    model: scriptedModel([{ calls: [{ tool: "count" }] }, "done"]),
-    tools: await createToolkit({ extraTools: [tool] }),
-    maxTurns: 9,
-    maxTokens: 9999,
-    maxAsksPerTurn: 9,
-    retries: 3,
-    guard: async () => ({ do: "run" }),
-    ruleOf: () => ({ approvers: [], selfApproval: false, expiresIn: 1, startWithin: 1 }),
+  const agent = await unguarded(scriptedModel([{ calls: [{ tool: "count" }] }, "done"]), [tool], {
     live: {
       said: (run, delta) => said.push(`${run.turns}: ${delta}`),
       told: (run, call, text) => told.push(`${run.id} ${call.id} ${call.tool}: ${text}`),
     },
-  }
+  })
   await advance(held, agent)
   kept?.("late")
   expect(held.run().ended?.how).toBe("done")

@@ -5,8 +5,8 @@ import type { LanguageModelV3CallOptions } from "@ai-sdk/provider"
 import { advance } from "../../src/agent/advance.ts"
 import type { Agent } from "../../src/agent/agent.ts"
 import { MemoryHeld } from "../../src/agent/memory.ts"
-import { createToolkit } from "../../src/agent/tool.ts"
 import { begin } from "../../src/core/turn.ts"
+import { unguarded } from "../fakes/agent.ts"
 import { scriptedModel, type ScriptedTurn } from "../fakes/model.ts"
 
 const textOf = (options: LanguageModelV3CallOptions | undefined): string => JSON.stringify(options?.prompt ?? [])
@@ -24,20 +24,8 @@ async function play(
   let count = 0
   const tool = { name: "read", description: "Reads", inputSchema: { type: "object" }, run: () => output(count++) }
   const model = scriptedModel(turns)
-  const agent: Agent = {
-    model,
-    tools: await createToolkit({ extraTools: [tool] }),
-    maxTurns: 100,
-    maxTokens: Infinity,
-    maxAsksPerTurn: 9,
-    retries: 0,
-    retryBaseMs: 1,
-    contextTokens,
-    guard: async () => ({ do: "run" }),
-    ruleOf: () => ({ approvers: [], selfApproval: false, expiresIn: 1, startWithin: 1 }),
-    ...how.agent,
-  }
-  await advance(held, agent)
+  const limits = { maxTurns: 100, maxTokens: Infinity, retries: 0, retryBaseMs: 1, contextTokens }
+  await advance(held, await unguarded(model, [tool], { ...limits, ...how.agent }))
   return { held, requests: model.requests, run: held.run(), log: await held.transcript() }
 }
 
