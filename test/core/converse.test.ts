@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { cancelled } from "../../src/core/ask.ts"
+import { cancel, cancelled } from "../../src/core/ask.ts"
 import { endName, handedOver, hear, MOST_KEPT, stretchOf, usedBy, type Heard } from "../../src/core/converse.ts"
 import { brokenAt } from "../../src/core/fact.ts"
 import { mayDecide } from "../../src/core/policy.ts"
@@ -116,6 +116,17 @@ describe("a reply", () => {
     const { life, step } = say(stopped, "second")
     expect(texts(life).slice(-2)).toEqual(["first", "second"])
     expect(step?.run.cancelled).toBeUndefined()
+  })
+
+  test("is not ended by the cancelling before it, when that comes again", () => {
+    const who = { ...member(ADA.user), person: ADA }
+    const by = { who, people: [ADA.user], via: "command", cause: "command:t2" } as const
+    const first = cancel(turn(newLife(), [{ do: "ask" }]).run, by, 6000)
+    const stopped = worked(commit(turn(newLife(), [{ do: "ask" }]), first.step))
+    expect(stopped.run.ended?.how).toBe("cancelled")
+    const { life } = say(stopped, "go on after all")
+    expect(cancel(life.run, by, 7000)).toEqual({ outcome: { kind: "cancelled" } })
+    expect(cancel(life.run, { ...by, cause: "command:t3" }, 7000).step?.run.ended?.how).toBe("cancelled")
   })
 
   test("ends what was granted for the stretch before it, and forgets what was refused in that", () => {

@@ -400,6 +400,16 @@ describe("removing", () => {
   })
 })
 
+test("a run that somebody needs by now is not removed, and stays as it is", async () => {
+  const id = await begun()
+  await store.show.leaveShow(id, 1)
+  await redis.xtrim(key("outbox"), "MAXLEN", 0)
+  const seen: Run[] = []
+  expect(await store.remove(id, (run) => seen.push(run) > 0)).toBe(false)
+  expect((await store.load(id))?.run).toEqual(seen[0])
+  expect(await store.remove(id, () => false)).toBe(true)
+})
+
 describe("a run that can't be removed for its facts", () => {
   test("is removed when nobody takes facts any more", async () => {
     const own = freshPrefix()
