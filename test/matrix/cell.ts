@@ -5,9 +5,10 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { Redis } from "ioredis"
 import type { Fact } from "../../src/core/fact.ts"
-import type { Run } from "../../src/core/run.ts"
+import { openAsks, type Run } from "../../src/core/run.ts"
 import { startSlack, type SandboxSlack } from "../../src/sandbox/slack.ts"
 import { shardKeys } from "../../src/store/keys.ts"
 import { Store } from "../../src/store/store.ts"
@@ -32,17 +33,21 @@ export interface CellOptions {
   turns: readonly WireTurn[]
   /** Lines of countersign.yaml, as JSON. */
   config?: Record<string, unknown>
+  /** Each bot has the MCP server `desk`. */
+  desk?: boolean
   /** ms from one comparison of a run with Slack to the next. */
   lookEvery?: number
   /** Asked of everything that a bot lets pass, also while it starts. */
   onBorder: (bot: Bot, border: Border) => Fate | Promise<Fate>
 }
 
+/** A server's tool knows its call by `key`, the beginning of the digest of its id, and no attempt. */
 export interface Execution {
   name: string
   args: Record<string, unknown>
-  callId: string
-  attempt: string
+  callId?: string
+  key?: string
+  attempt?: string
   answer?: unknown
 }
 
@@ -184,7 +189,8 @@ export class Cell {
       at("mjs"),
       `import { toolsOf } from ${JSON.stringify(module)}\nexport default toolsOf(${JSON.stringify(how)})\n`,
     )
-    await writeFile(at("yaml"), JSON.stringify(configOf(prefix, at("mjs"), model.origin, options.config)))
+    const more = { ...options.config, ...(options.desk ? { mcpServers: { desk: deskOf(how) } } : {}) }
+    await writeFile(at("yaml"), JSON.stringify(configOf(prefix, at("mjs"), model.origin, more)))
     const env = {
       SLACK_BOT_TOKEN: this.slack.botToken,
       SLACK_APP_TOKEN: this.slack.appToken,
@@ -226,8 +232,8 @@ export class Cell {
   }
 
   /**
-   * Whether nothing is left to do: no run is held or due, nothing is to be shown, and no fact is on its way. Then a run has
-   * ended, or waits for somebody or for a time that is yet to come.
+   * Whether nothing is left to do: no run is held or due, but for a call that asks somebody meanwhile, nothing is to be shown,
+   * and no fact is on its way. Then a run has ended, or waits for somebody or for a time that is yet to come.
    */
   async isAtRest(): Promise<boolean> {
     const { redis, prefix } = this.#parts
@@ -242,7 +248,9 @@ export class Cell {
       ...ids.map((id) => redis.hexists(keys.run + id, "owner")),
     ])
     const isDue = agenda.some((score, index) => index % 2 === 1 && Number(score) <= now)
-    return !isDue && cards + rest + outbox === 0 && owners.every((owned) => owned === 0)
+    const owned = ids.filter((_, index) => owners[index] === 1)
+    if (isDue || cards + rest + outbox > 0) return false
+    return owned.length === 0 || (await this.list()).every((run) => !owned.includes(run.id) || isAsking(run))
   }
 
   /** What Redis has of a run that is no run any more: names of keys, and of lists that it is in. */
@@ -268,7 +276,14 @@ export class Cell {
   }
 }
 
+const isAsking = (run: Run): boolean => openAsks(run).some(({ held }) => held !== undefined)
+
 const portOf = (url: string): number => Number(new URL(url).port)
+
+const deskOf = ({ gate, file }: { gate: string; file: string }) => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL("./desk.process.mjs", import.meta.url)), gate, file],
+})
 
 const configOf = (prefix: string, tools: string, baseUrl: string, more: CellOptions["config"]) => ({
   model: { provider: "openai-compatible", baseUrl, model: "test-model", apiKey: "${MODEL_KEY}" },

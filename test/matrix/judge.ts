@@ -3,7 +3,8 @@
  * audit. Each finding is a sentence that begins with the promise it breaks. It knows no bot and no border.
  */
 import { brokenAt, type Fact } from "../../src/core/fact.ts"
-import { openAsks, type Ask } from "../../src/core/run.ts"
+import { sha256 } from "../../src/core/digest.ts"
+import { openAsks, type Ask, type Run } from "../../src/core/run.ts"
 import type { Message } from "../../src/sandbox/workspace.ts"
 import { promptFault } from "../fakes/balance.ts"
 import { nodes, wordsOf } from "../promises/seen.ts"
@@ -56,8 +57,10 @@ const count = <T>(list: readonly T[], test: (one: T) => boolean): number => list
 
 /** No attempt is executed twice, none without a yes; a call has another attempt only where that was asked for. */
 function executed({ run, facts }: Kept, { executions }: Evidence): string[] {
-  const own = executions.filter(({ callId }) => callId.startsWith(`${run.id}.`))
-  const twice = own.filter(({ attempt }, index) => own.findIndex((other) => other.attempt === attempt) < index)
+  const own = named(run, facts, executions)
+  const twice = own.filter(
+    ({ attempt }, index) => attempt !== undefined && own.findIndex((other) => other.attempt === attempt) < index,
+  )
   const calls = [...new Set(own.map(({ callId }) => callId))]
   return [
     ...twice.map(({ name }) => `at most once: one attempt of ${name} was executed twice`),
@@ -71,7 +74,9 @@ function executed({ run, facts }: Kept, { executions }: Evidence): string[] {
       const many = ["read", "scale"].includes(name) || of.length <= allowed
       const known =
         name === "read" ||
-        of.every(({ attempt }) => about.some(({ cause, what }) => what === "started" && cause === attempt))
+        of.every(({ attempt }) =>
+          about.some(({ cause, what }) => what === "started" && (attempt === undefined || cause === attempt)),
+        )
       const agreed = name === "read" || about.find(({ what }) => what === "started") === undefined || hasYes(about)
       return [
         ...(many
@@ -82,6 +87,19 @@ function executed({ run, facts }: Kept, { executions }: Evidence): string[] {
       ]
     }),
   ]
+}
+
+/** The run's own, those of servers by the call whose key they were sent. */
+function named(
+  { id }: Run,
+  facts: readonly Fact[],
+  executions: readonly Execution[],
+): (Execution & { callId: string })[] {
+  const calls = [...new Set(facts.flatMap(({ call }) => (call === undefined ? [] : [`${id}.${call}`])))]
+  return executions.flatMap((one) => {
+    const callId = one.callId ?? calls.find((call) => sha256(call).startsWith(one.key ?? "-"))
+    return callId?.startsWith(`${id}.`) ? [{ ...one, callId }] : []
+  })
 }
 
 const isAgain = ({ what, outcome }: Fact): boolean => what === "settled" && outcome === "again"

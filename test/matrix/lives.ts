@@ -12,6 +12,8 @@ export interface Life {
   steps: readonly Step[]
   /** What people say about an outcome that nobody knows; `done` unless said. */
   doubt?: DoubtAnswer
+  /** The bots have the MCP server `desk`, which is a process of each one's own. */
+  desk?: true
   /** A border at which the first bot dies in any case: the life that is looked at is that of the next one. */
   after?: string
   /** Something that takes long: what passes there is held up until one of the other kind has been carried out, and for so many ms more. */
@@ -104,6 +106,13 @@ export const LIVES: readonly Life[] = [
     turns: wanting("choose", {}),
     config: { approvals: [{ tool: "choose", do: "allow" }] },
     steps: [start, { do: "fill", who: REQ, action: "answer", given: { "Your answer": "in eu-west" } }],
+    ends: "done",
+  },
+  {
+    name: "input in mid-call",
+    turns: wanting("desk_hand_over"),
+    desk: true,
+    steps: [start, approve, { do: "fill", who: REQ, action: "answer", given: { "Who takes over": "the night shift" } }],
     ends: "done",
   },
   {

@@ -80,11 +80,12 @@ export async function lived(living: Living): Promise<Lived> {
     return given
   }
 
-  const { turns, config = {}, lookEvery } = life
+  const { turns, config = {}, desk = false, lookEvery } = life
   const cell = await Cell.start({
     ...living,
     turns,
     config,
+    desk,
     onBorder,
     ...(lookEvery === undefined ? {} : { lookEvery }),
   })

@@ -60,7 +60,10 @@ test("the lives keep every promise when nothing is killed, and pass every kind o
     "scripts that no life calls",
   ).toEqual([])
   const calls = METHODS.map((method) => `slack ${method}`)
-  const tools = ["read", "restart", "scale", "choose"].flatMap((name) => [`tool ${name} start`, `tool ${name} end`])
+  const tools = ["read", "restart", "scale", "choose", "hand_over"].flatMap((name) => [
+    `tool ${name} start`,
+    `tool ${name} end`,
+  ])
   const doors = ["slash_commands", "interactive"].flatMap((kind) => [`envelope ${kind}`, `ack ${kind}`])
   for (const kind of [...calls, ...tools, ...doors, "model"]) expect(kinds).toContain(kind)
 })

@@ -4,22 +4,25 @@
  */
 import { appendFileSync } from "node:fs"
 
+/** What asks the gate at that address; resolves when a tool may go on from a point of its work. */
+export const passing = (gate) => async (name, point) => {
+  const response = await fetch(`${gate}/${name}/${point}`, { method: "POST" })
+  await response.text()
+}
+
 /** All of them; `gate`: where they ask, `file`: where they leave what they did. */
 export function toolsOf({ gate, file }) {
-  const passing = async (name, point) => {
-    const response = await fetch(`${gate}/${name}/${point}`, { method: "POST" })
-    await response.text()
-  }
+  const pass = passing(gate)
   const tool = (name, effects, result) => ({
     name,
     description: `${name} (${effects})`,
     effects,
     inputSchema: { type: "object", properties: { service: { type: "string" } }, additionalProperties: false },
     async run(args, ctx) {
-      await passing(name, "start")
+      await pass(name, "start")
       const { callId, attempt, answer } = ctx
       appendFileSync(file, `${JSON.stringify({ name, args, callId, attempt, answer })}\n`)
-      await passing(name, "end")
+      await pass(name, "end")
       return result(args, ctx)
     },
   })
