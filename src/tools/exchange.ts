@@ -32,34 +32,44 @@ export interface Answered {
   isCut: boolean
 }
 
-/** In words that end a sentence, without a full stop; what our side sent may have arrived when `sent`. */
+/**
+ * How far a request came that has no answer. unsent: no byte of it went out · unknown: it went out, and what came of it
+ * can't be told · answered: the server said in full where else to ask, and that leads nowhere.
+ */
+export type Came = "unsent" | "unknown" | "answered"
+
+/** In words that end a sentence, without a full stop. */
 export class NoAnswer extends Error {
   override name = "NoAnswer"
-  readonly sent: boolean
+  readonly came: Came
 
-  constructor(words: string, sent: boolean) {
+  constructor(words: string, came: Came) {
     super(words)
-    this.sent = sent
+    this.came = came
   }
+}
+
+/** Of a request that is under way; `status` is that of an answer that has begun. */
+interface Progress {
+  came: Came
+  status?: number
 }
 
 const MOST_REDIRECTS = 5
 
-/** @throws NoAnswer, and the reason of `signal` when that ends it. */
+/** @throws NoAnswer, also when `signal` ends it: then in the words of its reason. */
 export async function exchange(asked: Asked): Promise<Answered> {
-  const { timeout, signal, url } = asked
+  const { timeout, signal } = asked
   const over = new AbortController()
   const late = setTimeout(() => over.abort(), timeout)
   const stop = (): void => over.abort()
   signal?.addEventListener("abort", stop)
   if (signal?.aborted) stop()
-  const sending = { sent: false }
+  const progress: Progress = { came: "unsent" }
   try {
-    return await followed(asked, over.signal, sending)
+    return await followed(asked, over.signal, progress)
   } catch (error) {
-    signal?.throwIfAborted()
-    if (over.signal.aborted) throw new NoAnswer(`${url.host} did not answer within ${timeout / 1000} s`, sending.sent)
-    throw error instanceof NoAnswer ? error : new NoAnswer(wordsOf(error, url), sending.sent)
+    throw noAnswer(error, asked, progress, over.signal.aborted)
   } finally {
     clearTimeout(late)
     signal?.removeEventListener("abort", stop)
@@ -68,15 +78,38 @@ export async function exchange(asked: Asked): Promise<Answered> {
   }
 }
 
-async function followed(asked: Asked, signal: AbortSignal, sending: { sent: boolean }): Promise<Answered> {
+/** Why there is none, `late` or for what was thrown, and how far it came. */
+function noAnswer(
+  error: unknown,
+  { url, timeout, signal }: Asked,
+  { came, status }: Progress,
+  late: boolean,
+): NoAnswer {
+  if (error instanceof NoAnswer && !late) return error
+  const why = signal?.aborted
+    ? reasonOf(signal)
+    : late
+      ? `${url.host} did not answer within ${timeout / 1000} s`
+      : wordsOf(error, url)
+  return new NoAnswer(`${why}${status === undefined ? "" : `; its answer began with HTTP ${status}`}`, came)
+}
+
+const reasonOf = ({ reason }: AbortSignal): string =>
+  reason instanceof Error && reason.message !== "" ? reason.message : "it was told to stop"
+
+async function followed(asked: Asked, signal: AbortSignal, progress: Progress): Promise<Answered> {
   let { url, headers, allowPrivate } = asked
   for (let redirects = 0; ; redirects++) {
-    const response = await send({ ...asked, url, headers, allowPrivate }, signal, sending)
+    const response = await send({ ...asked, url, headers, allowPrivate }, signal, progress)
     const to = redirectOf(response, url)
-    if (to === undefined || asked.method !== "GET") return read(response, asked)
+    if (to === undefined || asked.method !== "GET") {
+      if (response.statusCode !== undefined) progress.status = response.statusCode
+      return read(response, asked)
+    }
     response.destroy()
+    progress.came = "answered"
     if (redirects === MOST_REDIRECTS)
-      throw new NoAnswer(`${asked.url.host} redirects more than ${MOST_REDIRECTS} times`, true)
+      throw new NoAnswer(`${asked.url.host} redirects more than ${MOST_REDIRECTS} times`, "answered")
     if (to.origin !== url.origin) {
       checkRedirect(to, asked)
       // What is meant for one server is not told to another one, nor is that one trusted with our network.
@@ -95,10 +128,10 @@ function redirectOf({ statusCode = 0, headers: { location } }: IncomingMessage, 
 function checkRedirect(to: URL, { url, allowedHosts }: Asked): void {
   const place = `${to.protocol}//${to.host}`.slice(0, 200)
   if (to.protocol !== "https:" && to.protocol !== url.protocol) {
-    throw new NoAnswer(`${url.host} redirects to ${place}, which is not https`, true)
+    throw new NoAnswer(`${url.host} redirects to ${place}, which is not https`, "answered")
   }
   if (!allowedHosts.some((host) => isWithin(to.hostname, host))) {
-    throw new NoAnswer(`${url.host} redirects to ${place}, which is not among the tool's allowedHosts`, true)
+    throw new NoAnswer(`${url.host} redirects to ${place}, which is not among the tool's allowedHosts`, "answered")
   }
 }
 
@@ -108,7 +141,7 @@ const isWithin = (name: string, host: string): boolean =>
 const anonymous = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => ["accept", "user-agent"].includes(name.toLowerCase())))
 
-function send(asked: Asked, signal: AbortSignal, sending: { sent: boolean }): Promise<IncomingMessage> {
+function send(asked: Asked, signal: AbortSignal, progress: Progress): Promise<IncomingMessage> {
   const { url, method, headers, body, allowPrivate } = asked
   checkHost(url, allowPrivate)
   return new Promise((resolve, reject) => {
@@ -120,15 +153,21 @@ function send(asked: Asked, signal: AbortSignal, sending: { sent: boolean }): Pr
       lookup: lookupWithin(allowPrivate),
       signal,
     }
-    const request = url.protocol === "https:" ? secure(url, options) : plain(url, options)
+    const isSecure = url.protocol === "https:"
+    const request = isSecure ? secure(url, options) : plain(url, options)
     request.on("response", resolve)
     request.on("error", reject)
-    request.on("socket", (socket) => socket.once("connect", () => (sending.sent = true)))
     request.on("upgrade", (_response, socket) => {
       socket.destroy()
-      reject(new NoAnswer(`${url.host} wants to go on in another protocol`, true))
+      reject(new NoAnswer(`${url.host} wants to go on in another protocol`, "unknown"))
     })
-    request.end(body)
+    // Nothing is written before, so that what fails until then was certainly not sent.
+    request.on("socket", (socket) =>
+      socket.once(isSecure ? "secureConnect" : "connect", () => {
+        progress.came = "unknown"
+        request.end(body)
+      }),
+    )
   })
 }
 
@@ -170,7 +209,7 @@ function unpacking({ headers, statusCode }: IncomingMessage, { host }: URL) {
     case "br":
       return createBrotliDecompress()
     default:
-      throw new NoAnswer(`${host} answers in a packing that was not asked for`, true)
+      throw new NoAnswer(`${host} answers in a packing that was not asked for`, "unknown")
   }
 }
 

@@ -3,9 +3,10 @@
  * result. It decides nothing about who may call them.
  */
 import { TextDecoder } from "node:util"
-import { defineTool, failure, type Tool, type ToolContext } from "../agent/tool.ts"
+import { defineTool, failure, outcomeUnknown, type Tool, type ToolContext } from "../agent/tool.ts"
 import type { HttpTool } from "../config/http-tools.ts"
 import { isRecord } from "../core/json.ts"
+import type { Effects } from "../core/run.ts"
 import type { ToolResult } from "../core/suspension.ts"
 import { withoutOurs } from "./echo.ts"
 import { type Answered, type Asked, exchange, NoAnswer } from "./exchange.ts"
@@ -16,18 +17,19 @@ type Schema = Record<string, unknown>
 
 /** @throws TypeError naming the tool and all that is wrong with it. */
 export function httpTool(settings: HttpTool): Tool {
-  const { name, description, method, effects, destructive } = settings
+  const { name, description, method, destructive } = settings
   const inputSchema = schemaOf(settings)
-  const clean = withoutOurs(settings.headers.secrets)
+  const effects = settings.effects ?? (method === "GET" ? "none" : "once")
+  const how = { clean: withoutOurs(settings.headers.secrets), effects }
   return defineTool({
     name,
     description,
     inputSchema,
-    effects: effects ?? (method === "GET" ? "none" : "once"),
+    effects,
     destructive,
     source: "http",
     summary: (args) => summaryOf(settings, args),
-    run: (args, ctx) => call(settings, clean, args, ctx),
+    run: (args, ctx) => call(settings, how, args, ctx),
   })
 }
 
@@ -81,24 +83,37 @@ function decoded(path: string): string {
 /** Takes our own header values out. */
 type Clean = (text: string) => string
 
-async function call(settings: HttpTool, clean: Clean, args: Args, ctx: ToolContext = {}): Promise<ToolResult> {
+interface How {
+  clean: Clean
+  effects: Effects
+}
+
+async function call(settings: HttpTool, how: How, args: Args, ctx: ToolContext = {}): Promise<ToolResult> {
   const { timeout, maxBytes, allowedHosts, allowPrivate, method } = settings
   let asked: Asked
   try {
     const limits = { timeout, maxBytes, allowedHosts, allowPrivate, signal: ctx.signal }
     asked = { ...requestOf(settings, args), method, ...limits }
   } catch (error) {
-    if (error instanceof WrongPlace) return failure(`${error.message}. Nothing was sent.`)
+    if (error instanceof WrongPlace) return failure(`${error.message}. ${UNSENT}`)
     throw error
   }
   try {
-    return resultOf(await exchange(asked), settings, clean)
+    return resultOf(await exchange(asked), settings, how.clean)
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
-    const unknown = error.sent && settings.effects !== "none" && method !== "GET"
-    const words = `${error.message}.${unknown ? " Whether the request took effect is not known." : ""}`
-    return failure(clean(words))
+    return unanswered(error, how)
   }
+}
+
+const UNSENT = "Nothing was sent, so it was not executed."
+
+/** A call that may have taken effect is never said not to have been executed. */
+function unanswered({ message, came }: NoAnswer, { clean, effects }: How): ToolResult {
+  const words = clean(message)
+  if (came === "unsent") return failure(`${words}. ${UNSENT}`)
+  if (came === "answered" || effects === "none") return failure(`${words}.`)
+  return outcomeUnknown(`the request was sent, and ${words}`)
 }
 
 // --- the request

@@ -100,7 +100,7 @@ describe("what is sent", () => {
     const { url, asked } = await serve(echo)
     const result = await orders(url).execute(args)
     expect(result).toEqual({ output: expect.stringMatching(words), isError: true })
-    expect(result.output).toMatch(/Nothing was sent\.$/)
+    expect(result.output).toMatch(/Nothing was sent, so it was not executed\.$/)
     expect(asked).toEqual([])
   })
 
@@ -222,6 +222,15 @@ describe("what comes back", () => {
   ])("is an error in words when it is %s", async (_, listener, words) => {
     const { result } = await answer(listener)
     expect(result).toEqual({ output: expect.stringMatching(words), isError: true })
+    const changing = await answer(listener, { method: "POST" })
+    expect(changing.result).toEqual({
+      output: expect.stringMatching(
+        /^outcome unknown: the request was sent, and .*Whether it took effect is not known\.$/,
+      ),
+      isError: true,
+      metadata: { outcome: "unknown" },
+    })
+    expect(changing.result.output).toMatch(words)
   })
 
   test.each<[string, string | Buffer, string | RegExp]>([
@@ -242,28 +251,73 @@ describe("what comes back", () => {
     })
   })
 
-  test("is an error when it never ends, or never begins, within the tool's time", async () => {
-    const late = "did not answer within 1 s. Whether the request took effect is not known."
+  test("that never ends, or never begins, within the tool's time is of unknown outcome", async () => {
     const hanging = await answer((_, response) => void response.write("x"), { timeout: "1s", method: "POST" })
-    expect(hanging.result).toEqual({ output: `127.0.0.1:${hanging.port} ${late}`, isError: true })
-    const silent = await answer(() => undefined, { timeout: "1s", method: "POST" })
-    expect(silent.result.output).toContain(late)
-    const harmless = await answer(() => undefined, { timeout: "1s" })
-    expect(harmless.result.output).toMatch(/within 1 s\.$/)
+    const host = `127.0.0.1:${hanging.port}`
+    expect(hanging.result).toEqual({
+      output: `outcome unknown: the request was sent, and ${host} did not answer within 1 s; its answer began with HTTP 200. Whether it took effect is not known.`,
+      isError: true,
+      metadata: { outcome: "unknown" },
+    })
+    const silent = async (more: object) => (await answer(() => undefined, { timeout: "1s", ...more })).result
+    const unknown = { isError: true, metadata: { outcome: "unknown" } }
+    const known = { output: expect.stringMatching(/within 1 s\.$/), isError: true }
+    // It is what a call does that counts, not how it is sent.
+    const changing = [{ method: "DELETE" }, { method: "PUT", effects: "repeatable" }, { effects: "once" }]
+    const harmless = [{}, { method: "POST", effects: "none" }]
+    expect(await Promise.all(changing.map(silent))).toMatchObject([unknown, unknown, unknown])
+    expect(await Promise.all(harmless.map(silent))).toEqual([known, known])
   })
 
-  test("a call that is told to stop ends with that", async () => {
-    const stop = new AbortController()
-    const { url } = await serve(() => stop.abort(new Error("the run was cancelled")))
-    expect(await tool(url).execute({}, { signal: stop.signal })).toEqual({
-      output: "the run was cancelled",
+  test("of a call that is told to stop is why, and unknown where it may have taken effect", async () => {
+    const stopped = async (more: object) => {
+      const stop = new AbortController()
+      const { url } = await serve(() => stop.abort(new Error("the run was cancelled")))
+      return tool(url, more).execute({}, { signal: stop.signal })
+    }
+    expect(await stopped({})).toEqual({ output: "the run was cancelled.", isError: true })
+    expect(await stopped({ method: "POST" })).toEqual({
+      output: "outcome unknown: the request was sent, and the run was cancelled. Whether it took effect is not known.",
+      isError: true,
+      metadata: { outcome: "unknown" },
+    })
+    const before = { signal: AbortSignal.abort(new Error("the run was cancelled")) }
+    const { url, asked } = await serve(echo)
+    expect(await tool(url, { method: "POST" }).execute({}, before)).toEqual({
+      output: "the run was cancelled. Nothing was sent, so it was not executed.",
       isError: true,
     })
+    expect(asked).toEqual([])
   })
 
-  test("nobody at the address is said without a stack", async () => {
-    const { output } = await tool("http://127.0.0.1:9").execute({})
-    expect(output).toBe("127.0.0.1:9 can't be reached (ECONNREFUSED).")
+  test("says that nothing was executed, when nothing was sent", async () => {
+    const unsent = async (url: string, more: object = {}) => tool(url, { method: "POST", ...more }).execute({})
+    expect(await unsent("http://127.0.0.1:9")).toEqual({
+      output: "127.0.0.1:9 can't be reached (ECONNREFUSED). Nothing was sent, so it was not executed.",
+      isError: true,
+    })
+    expect(await unsent("https://nowhere.invalid")).toEqual({
+      output: expect.stringMatching(
+        /^nowhere\.invalid can't be reached \(\w+\)\. Nothing was sent, so it was not executed\.$/,
+      ),
+      isError: true,
+    })
+    const { port, asked } = await serve(echo)
+    expect(await unsent(`https://localhost:${port}`, { allowPrivate: false })).toEqual({
+      output: expect.stringMatching(/may not reach\. Nothing was sent, so it was not executed\.$/),
+      isError: true,
+    })
+    // It takes the greeting of a secure connection for nonsense: nothing of the call itself went out.
+    expect(await unsent(`https://127.0.0.1:${port}`)).toEqual({
+      output: expect.stringMatching(/Nothing was sent, so it was not executed\.$/),
+      isError: true,
+    })
+    expect(asked).toEqual([])
+  })
+
+  test.each([500, 502, 503, 400])("with HTTP %d is an answer also to what may have taken effect", async (status) => {
+    const { result } = await answer((_, response) => response.writeHead(status).end("no"), { method: "POST" })
+    expect(result).toEqual({ output: `HTTP ${status}\nno`, isError: true })
   })
 })
 
