@@ -15,13 +15,9 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
   countersign start             run the bot (environment and countersign.yaml)
   countersign check [--live]    look at configuration, tools, Slack and Redis: every fault at once, with its remedy;
                                 --live: have Slack validate one message of every kind
-<<<<<<< HEAD
   countersign tools [--tool NAME [--args JSON] [--user U…]]
                                 list every tool: where it comes from, what it takes, which rule its calls fall under
-  countersign policy test --tool NAME [--args JSON] [--user U…]
-=======
   countersign policy test --tool NAME [--args JSON] [--user U…] [--agent NAME]
->>>>>>> 0f31ba6 (Check the agents of the file, and tell what an agent's rules make of a call)
                                 say which rule a call falls under and why, who decides, and what that person may do
   countersign audit verify [--run ID] [--count N --root HEX [--shard N]]
                                 look whether the facts in Redis are unbroken chains, and whether the latest checkpoint
