@@ -3,6 +3,7 @@
  * them. Pure; it sends nothing. https://docs.slack.dev/reference/events/message and app_mention
  */
 import type { Channel } from "./directory.ts"
+import { stubOf } from "./files.ts"
 import { happened, type Payload } from "./payloads.ts"
 import { BOT } from "./seed.ts"
 import type { Message, Workspace } from "./workspace.ts"
@@ -26,7 +27,7 @@ export function eventsOf(
 ): Payload[] {
   if (!channel.members.includes(BOT)) return []
   const { event, scope, type } = HEARD[channel.kind]
-  const mine = written(workspace, message)
+  const mine = written(workspace, message, channel)
   const named = message.text.includes(`<@${BOT}>`) && channel.kind !== "dm"
   const mention = named && subscribed.has("app_mention") && scopes.has("app_mentions:read")
   const hears = subscribed.has(event) && scopes.has(scope)
@@ -36,7 +37,11 @@ export function eventsOf(
   ]
 }
 
-function written(workspace: Workspace, { user, text, ts, channel, thread_ts, files }: Message): Payload {
+function written(
+  workspace: Workspace,
+  { user, text, ts, channel, thread_ts, files }: Message,
+  { is_ext_shared }: Channel,
+): Payload {
   const parent = thread_ts === undefined || thread_ts === ts ? undefined : workspace.message(channel, thread_ts)
   return {
     user,
@@ -46,7 +51,7 @@ function written(workspace: Workspace, { user, text, ts, channel, thread_ts, fil
     team: workspace.person(user).team_id,
     client_msg_id: `sandbox-${ts}`,
     event_ts: ts,
-    ...(files ? { subtype: "file_share", files } : {}),
+    ...(files ? { subtype: "file_share", files: is_ext_shared ? files.map(stubOf) : files } : {}),
     ...(parent ? { thread_ts: parent.ts, parent_user_id: parent.user } : {}),
   }
 }

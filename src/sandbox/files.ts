@@ -21,19 +21,44 @@ export interface FileObject {
   url_private_download: string
 }
 
+/** All that is told of a file of a channel with other organisations, until the app asks. */
+export interface FileStub {
+  id: string
+  mode: "file_access"
+  file_access: "check_file_info"
+  user: ""
+}
+
+/** A file, and where it was attached. */
+export interface Kept {
+  file: FileObject
+  bytes: Buffer
+  channel: string
+}
+
 export class Files {
-  readonly #kept = new Map<string, Attachment>()
+  readonly #kept = new Map<string, Kept>()
 
   /** `url`: where this Slack listens, with a slash at the end. */
-  keep(attachment: Attachment, { id, user, url }: { id: string; user: string; url: string }): FileObject {
-    this.#kept.set(id, attachment)
-    const { name, mimetype, bytes } = attachment
+  keep(
+    { name, mimetype, bytes }: Attachment,
+    { id, user, channel, url }: { id: string; user: string; channel: string; url: string },
+  ): FileObject {
     const address = `${url}files-pri/${id}/${encodeURIComponent(name)}`
     const addresses = { url_private: address, url_private_download: `${address}?download=1` }
-    return { id, name, mimetype, size: bytes.length, mode: "hosted", user, ...addresses }
+    const file: FileObject = { id, name, mimetype, size: bytes.length, mode: "hosted", user, ...addresses }
+    this.#kept.set(id, { file, bytes, channel })
+    return file
   }
 
-  get(id: string): Attachment | undefined {
+  get(id: string): Kept | undefined {
     return this.#kept.get(id)
   }
 }
+
+export const stubOf = ({ id }: FileObject): FileStub => ({
+  id,
+  mode: "file_access",
+  file_access: "check_file_info",
+  user: "",
+})

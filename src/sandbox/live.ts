@@ -5,7 +5,7 @@
 import { deliver, type Delivery, type Way } from "./deliver.ts"
 import type { Channel, WorkspaceOptions } from "./directory.ts"
 import { escapeTyped, named } from "./escape.ts"
-import { type Attachment, Files } from "./files.ts"
+import type { Attachment } from "./files.ts"
 import { actionOf, fill, type Given, missing, pick } from "./form.ts"
 import type { Handles, Origin } from "./handles.ts"
 import type { Armed, During, Misbehaviour, Rule } from "./misbehave.ts"
@@ -58,7 +58,6 @@ export class LiveWorkspace extends Workspace {
   requestUrl: string | undefined
   /** The events that the app has subscribed to. */
   readonly subscribed = new Set(SUBSCRIBED)
-  readonly files = new Files()
   readonly #command: string
   #stage: Stage | undefined
 
@@ -142,7 +141,7 @@ export class LiveWorkspace extends Workspace {
     const place = this.#channelOf(user, channel)
     if (!place || (text.trim() === "" && attached.length === 0)) return undefined
     const { url } = this.#live.site
-    const files = attached.map((one) => this.files.keep(one, { id: this.nextId("F"), user, url }))
+    const files = attached.map((one) => this.files.keep(one, { id: this.nextId("F"), user, channel, url }))
     const message = this.post({
       channel,
       user,

@@ -4,6 +4,7 @@
 import { visible } from "./chat.ts"
 import { type Args, fail, faulty, flag, json, type Result, word } from "./content.ts"
 import type { Channel, Group, Person } from "./directory.ts"
+import type { Kept } from "./files.ts"
 import { wire } from "./payloads.ts"
 import { APP_ID, BOT, BOT_ID } from "./seed.ts"
 import type { Site } from "./site.ts"
@@ -67,6 +68,19 @@ export function botsInfo({ workspace }: Site, args: Args): Result {
     ok: true,
     bot: { id: BOT_ID, app_id: APP_ID, user_id: BOT, name: workspace.person(BOT).name, deleted: false },
   }
+}
+
+/** A file that the app is shown: it is where it was attached. */
+export function shownFile(site: Site, id: string): Kept | undefined {
+  const kept = site.workspace.files.get(id)
+  return kept && site.workspace.channels.get(kept.channel)?.members.includes(BOT) ? kept : undefined
+}
+
+export function filesInfo(site: Site, args: Args): Result {
+  const kept = shownFile(site, word(args, "file") ?? "")
+  return kept
+    ? { ok: true, file: kept.file, comments: [], response_metadata: { next_cursor: "" } }
+    : fail("file_not_found")
 }
 
 const usergroup = ({ id, handle, name, users, disabled }: Group, team_id: string, withUsers: boolean) => ({

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Args, Result } from "./content.ts"
 import type { LiveWorkspace } from "./live.ts"
 import type { Misbehaviour, Verdict } from "./misbehave.ts"
+import { shownFile } from "./lookups.ts"
 import { ACTS, stateOf } from "./page-api.ts"
 import { respond } from "./reply.ts"
 import type { Site } from "./site.ts"
@@ -13,6 +14,8 @@ import { pageFile } from "./static.ts"
 import { answer } from "./web-api.ts"
 
 const BODY_LIMIT = 4 * 1024 * 1024
+/** Of what the page sends: files go along in base64. */
+const ACT_LIMIT = 16 * 1024 * 1024
 /** The page is told of changes at most this often. */
 const COALESCE = 100
 
@@ -61,12 +64,12 @@ function send(response: ServerResponse, status: number, body: unknown, headers: 
 
 class TooLarge extends Error {}
 
-async function read(request: IncomingMessage): Promise<string> {
+async function read(request: IncomingMessage, limit = BODY_LIMIT): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > BODY_LIMIT) throw new TooLarge("request_entity_too_large")
+    if (size > limit) throw new TooLarge("request_entity_too_large")
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString("utf8")
@@ -178,8 +181,8 @@ function permalink(url: URL, response: ServerResponse): boolean {
 /** A file, for the app's token with the scope; everybody else is led to a page to sign in. */
 function download({ site }: Parts, request: IncomingMessage, response: ServerResponse, id: string): void {
   const may = request.headers.authorization === `Bearer ${site.tokens.bot}` && site.scopes.has("files:read")
-  const file = may ? site.workspace.files.get(id) : undefined
-  if (file) response.writeHead(200, { "content-type": file.mimetype }).end(file.bytes)
+  const file = may ? shownFile(site, id) : undefined
+  if (file) response.writeHead(200, { "content-type": file.file.mimetype }).end(file.bytes)
   else response.writeHead(may ? 404 : 302, may ? {} : { location: `${site.url}signin` }).end()
 }
 
@@ -214,6 +217,6 @@ async function act(parts: Parts, request: IncomingMessage, response: ServerRespo
   }
   const run = ACTS.get(name)
   if (!run) return send(response, 404, { ok: false, error: "not_found" })
-  const done = await run(parts.site.workspace, parsed(request, await read(request)))
+  const done = await run(parts.site.workspace, parsed(request, await read(request, ACT_LIMIT)))
   return done ? send(response, 200, done) : send(response, 400, { ok: false, error: "invalid_arguments" })
 }

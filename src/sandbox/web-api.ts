@@ -35,6 +35,7 @@ const METHODS = new Map<string, Method>(
     "views.publish": { run: views.publish },
     "users.info": { scope: "users:read", run: look.usersInfo },
     "bots.info": { scope: "users:read", run: look.botsInfo },
+    "files.info": { scope: "files:read", run: look.filesInfo },
     "usergroups.list": { scope: "usergroups:read", run: look.usergroupsList },
     "usergroups.users.list": { scope: "usergroups:read", run: look.usergroupUsers },
     "conversations.info": { scope: "read", run: look.conversationsInfo },
@@ -43,7 +44,8 @@ const METHODS = new Map<string, Method>(
     "conversations.history": { scope: "history", run: look.conversationsHistory },
     "conversations.replies": { scope: "history", run: look.conversationsReplies },
     "assistant.threads.setSuggestedPrompts": { scope: "assistant:write", run: beside.setSuggestedPrompts },
-    "assistant.threads.setStatus": { scope: "assistant:write", run: beside.setStatus },
+    // It takes assistant:write as well, for the time being.
+    "assistant.threads.setStatus": { scope: "chat:write", run: beside.setStatus },
     "blocks.validate": { run: look.blocksValidate },
   } satisfies Record<string, Method>),
 )

@@ -2,7 +2,7 @@
  * What the local Slack holds: messages, modals, homes and who was notified, with a change for every write. It knows nothing of
  * HTTP, sockets or the rules by which Slack refuses a call.
  */
-import type { FileObject } from "./files.ts"
+import { type FileObject, Files } from "./files.ts"
 import { Beside, type Prompt } from "./beside.ts"
 import { type Channel, Directory, type Role } from "./directory.ts"
 import { notified, type Why } from "./mentions.ts"
@@ -127,6 +127,7 @@ const copy = <T>(value: T): T => structuredClone(value)
 
 export class Workspace extends Directory {
   readonly beside = new Beside(() => this.changed())
+  readonly files = new Files()
   readonly #messages = new Map<string, Message[]>()
   /** By the one person who sees them. */
   readonly #ephemerals = new Map<string, Message[]>()

@@ -36,8 +36,9 @@ export async function partsOf(
   const attached: Attached = { parts: [], notes: [] }
   let room = limits.megabytes * 1_000_000
   for (const [index, file] of all.slice(0, MOST_NAMED).entries()) {
-    const name = nameOf(file)
-    const got = index < limits.files ? await read(client, file, room, over) : { why: tooMany(limits.files) }
+    const found = index < limits.files ? await whole(client, file) : undefined
+    const name = nameOf(found ?? file)
+    const got = index < limits.files ? await read(client, found, room, over) : { why: tooMany(limits.files) }
     if ("bytes" in got) room -= got.bytes.length
     const part = "bytes" in got ? partOf(name, got.bytes) : got
     if ("type" in part) attached.parts.push(part)
@@ -74,14 +75,13 @@ interface Unread {
 
 type Client = Front["client"]
 
-/** A file that Slack keeps, downloaded; at most `room` bytes of it. */
+/** A file that Slack keeps, downloaded; at most `room` bytes of it. `file`: undefined when Slack tells nothing of it. */
 async function read(
   client: Client,
-  given: Fields,
+  file: Fields | undefined,
   room: number,
   over: AbortSignal,
 ): Promise<{ bytes: Buffer } | Unread> {
-  const file = await whole(client, given)
   if (!file) return { why: "Slack does not show it to me" }
   const why = unreadable(file, room)
   if (why !== undefined) return { why }

@@ -35,6 +35,20 @@ test("go to the model with the message that they were attached to; what can't is
   expect(it.provider.requests[1]?.raw).toContain(PNG.toString("base64"))
 }, 60_000)
 
+test("of a channel that is shared with another organisation are asked for by their ids", async ({ onTestFinished }) => {
+  const channel = "C0SHARED"
+  const it = await Team.during(onTestFinished, {
+    turns: [{ text: "The web tier is red." }],
+    config: { doors: { mention: true }, channels: [channel] },
+  })
+  await it.bot()
+  it.slack.workspace.say(REQ, channel, "@countersign what is wrong here?", undefined, [picture, archive])
+  await it.provider.came(1)
+  expect(lastSent(it, 0)).toContain(PNG.toString("base64"))
+  expect(lastSent(it, 0)).toContain("logs.zip")
+  await it.hears(REQ, "“logs.zip” was not handed to the agent")
+}, 60_000)
+
 test("without the right to read them, both are told, and the run goes on", async ({ onTestFinished }) => {
   const it = await Team.during(onTestFinished, {
     turns: [{ text: "I can't see it." }],

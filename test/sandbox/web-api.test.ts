@@ -1,5 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { ADA, AUDIT, BOT, GRACE, GUS, LEADS, LENA, NO_BOT, OPS, OSCAR, ROBIN, SRE } from "../../src/sandbox/seed.ts"
+import {
+  ADA,
+  AUDIT,
+  BOT,
+  GRACE,
+  GUS,
+  LEADS,
+  LENA,
+  NO_BOT,
+  OPS,
+  OSCAR,
+  ROBIN,
+  SHARED,
+  SRE,
+} from "../../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../../src/sandbox/slack.ts"
 import { actions, type Answered, button, call, section, text } from "./call.ts"
 
@@ -458,6 +472,24 @@ describe("what can be looked up", () => {
     expect(await call(slack, "conversations.replies", { channel: OPS, ts: "1.1" })).toMatchObject({
       error: "thread_not_found",
     })
+  })
+
+  test("a file, where the app is in the channel that it was attached in; of a shared one nothing else is told", async () => {
+    const attached = { name: "a.txt", mimetype: "text/plain", bytes: Buffer.from("abc") }
+    const attach = (channel: string) => slack.workspace.say(ROBIN, channel, "look", undefined, [attached])?.files?.[0]
+    const heard = () => slack.workspace.deliveries.at(-1)?.envelope.payload["event"]
+    const info = (file: unknown) => call(slack, "files.info", { file })
+    const own = attach(OPS)
+    await expect.poll(heard).toMatchObject({ subtype: "file_share", files: [own] })
+    expect(await info(own?.id)).toMatchObject({ ok: true, file: { ...own, name: "a.txt", size: 3 } })
+    const shared = attach(SHARED)
+    const stub = { id: shared?.id, mode: "file_access", file_access: "check_file_info", user: "" }
+    await expect.poll(heard).toEqual(expect.objectContaining({ files: [stub] }))
+    expect(await info(shared?.id)).toMatchObject({ ok: true, file: shared })
+    expect(await info(attach(NO_BOT)?.id)).toEqual({ ok: false, error: "file_not_found" })
+    expect(await info("F9")).toEqual({ ok: false, error: "file_not_found" })
+    slack.workspace.scopes.delete("files:read")
+    expect(await info(own?.id)).toMatchObject({ ok: false, error: "missing_scope", needed: "files:read" })
   })
 
   test("a conversation with a person", async () => {

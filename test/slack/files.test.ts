@@ -156,7 +156,8 @@ describe("what people attach", () => {
           .end(JSON.stringify({ ok: true, file: it })),
     )
     const { parts } = await attached([{ id: "F1", file_access: "check_file_info" }])
-    expect(parts).toMatchObject([{ text: expect.stringContaining("shared") }])
+    // Its name is known then, too.
+    expect(parts).toMatchObject([{ text: expect.stringMatching(/^The attached file "a\.txt":\n\nshared/) }])
   })
 
   test("what is no list of files is none", async () => {
