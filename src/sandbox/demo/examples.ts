@@ -1,5 +1,8 @@
 /** What people may ask the demo's agent for. Of its own, since the page shows it as well, and runs in a browser. */
 
+/** What its named agents may be asked for, behind their names. */
+export const TO_AGENTS = ["@deploy ship api 1.9.0 to prod", "@oncall restart the api tier"]
+
 /** What the demo understands, for the page's hint and the answer to anything else. */
 export const EXAMPLES = [
   "how is the web tier?",

@@ -65,10 +65,21 @@ function deedOf(clause: string): Wish | undefined {
   return undefined
 }
 
-const textOf = (message: LanguageModelV3Message): string =>
-  typeof message.content === "string"
-    ? message.content
-    : message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
+/** What somebody wrote; what they attached comes behind it. */
+function textOf({ content }: LanguageModelV3Message): string {
+  const [first] = typeof content === "string" ? [{ type: "text" as const, text: content }] : content
+  return first?.type === "text" ? first.text : ""
+}
+
+/** The names of the files that came with it. */
+function filesOf({ role, content }: LanguageModelV3Message): string[] {
+  if (role !== "user") return []
+  return content.slice(1).flatMap((part): string[] => {
+    if (part.type === "file") return [part.filename ?? part.mediaType]
+    const [, name] = /^The attached file (".*?"):\n/u.exec(part.text) ?? []
+    return name === undefined ? [] : [String(JSON.parse(name))]
+  })
+}
 
 interface Seen {
   output: string
@@ -113,26 +124,46 @@ function reportOf(results: readonly Seen[]): string {
 }
 
 /** What people said last, one after another. */
-function lastWords(prompt: LanguageModelV3Prompt, last: number): string {
+function saidLast(prompt: LanguageModelV3Prompt, last: number): { words: string; files: string[] } {
   const first = prompt.slice(0, last + 1).findLastIndex((message) => message.role !== "user")
-  return prompt
-    .slice(first + 1, last + 1)
-    .map(textOf)
-    .join(", ")
+  const said = prompt.slice(first + 1, last + 1)
+  return { words: said.map(textOf).join(", "), files: said.flatMap(filesOf) }
+}
+
+/** That what was attached arrived; the demo looks at nothing of it. */
+function withFiles(files: readonly string[], content: LanguageModelV3Content[]): LanguageModelV3Content[] {
+  if (files.length === 0) return content
+  const said = `You gave me ${files.map((name) => `“${name}”`).join(", ")}. A real model would read it; I only know its name.`
+  const [first, ...rest] = content
+  return first?.type === "text" ? [{ ...first, text: `${said}\n\n${first.text}` }, ...rest] : content
 }
 
 /** A single wish to change something: its status is looked at first. */
 const looksFirst = (wishes: readonly Wish[]): boolean => wishes.length === 1 && wishes[0]?.tool !== "get_status"
 
-function answerTo(prompt: LanguageModelV3Prompt): LanguageModelV3Content[] {
+function answerTo({ prompt, tools }: LanguageModelV3CallOptions): LanguageModelV3Content[] {
   const last = prompt.findLastIndex((message) => message.role === "user")
   const since = prompt.slice(last + 1)
-  const asked = lastWords(prompt, last)
-  const wishes = wishesOf(asked)
+  const { words, files } = saidLast(prompt, last)
   const turn = since.filter((message) => message.role === "assistant").length
-  const results = resultsOf(since)
+  const content = step(words, { turn, results: resultsOf(since), mine: tools?.map(({ name }) => name) })
+  return content.some(({ type }) => type === "tool-call") ? content : withFiles(files, content)
+}
+
+interface Around {
+  /** How many answers it has given since. */
+  turn: number
+  results: readonly Seen[]
+  /** The names of the tools that it has; undefined: all. */
+  mine: readonly string[] | undefined
+}
+
+function step(asked: string, { turn, results, mine }: Around): LanguageModelV3Content[] {
+  const wishes = wishesOf(asked)
   const [first] = wishes
-  if (!first) return [{ type: "text", text: /\bexplain/u.test(asked) ? EXPLAINED : HELP }]
+  if (!first) return [{ type: "text", text: /\bexplain/u.test(asked) ? EXPLAINED : helpWith(mine) }]
+  const foreign = wishes.filter(({ tool }) => mine?.includes(tool) === false)
+  if (foreign.length > 0) return [{ type: "text", text: `${notMine(foreign)}\n\n${helpWith(mine)}` }]
   if (looksFirst(wishes)) return oneStepAtATime(first, turn, results)
   if (turn > 0) return [{ type: "text", text: reportOf(results) }]
   const asking = wishes.some((wish) => wish.tool !== "get_status")
@@ -148,9 +179,16 @@ function oneStepAtATime(wish: Wish, turn: number, results: readonly Seen[]): Lan
   return [{ type: "text", text }, ...callsOf([{ tool: "get_status", args: { service } }], turn)]
 }
 
-const HELP = `I look after three services: **web**, **api** and **worker**. Try one of these:
+const notMine = (wishes: readonly Wish[]): string =>
+  `That is not mine to do: I don't have ${wishes.map(({ tool }) => `\`${tool}\``).join(" and ")}.`
 
-${EXAMPLES.map((example) => `- \`${example}\``).join("\n")}`
+/** What it may be asked for, as far as its tools go. */
+function helpWith(mine: readonly string[] | undefined): string {
+  const mayDo = EXAMPLES.filter((example) => wishesOf(example).every(({ tool }) => mine?.includes(tool) !== false))
+  return `I look after three services: **web**, **api** and **worker**. Try one of these:
+
+${mayDo.map((example) => `- \`${example}\``).join("\n")}`
+}
 
 /** Long enough to be watched while it is written. */
 const EXPLAINED = `## How I work
@@ -210,8 +248,9 @@ function streamOf<T>(parts: AsyncGenerator<T, void, undefined>): ReadableStream<
   })
 }
 
-function generated({ prompt }: LanguageModelV3CallOptions): LanguageModelV3GenerateResult {
-  const content = answerTo(prompt)
+function generated(options: LanguageModelV3CallOptions): LanguageModelV3GenerateResult {
+  const { prompt } = options
+  const content = answerTo(options)
   const calls = content.some((part) => part.type === "tool-call")
   const input = Math.ceil(JSON.stringify(prompt).length / 4)
   const output = Math.ceil(JSON.stringify(content).length / 4)
