@@ -49,7 +49,7 @@ export const OPTIONAL: Record<string, Scope> = {
   "app_mentions:read": { without: "nobody who mentions the bot is heard", needed: () => false },
   "im:history": { without: "nobody is heard in a direct message", needed: () => false },
   "assistant:write": {
-    without: "nothing is suggested in direct messages, nor shown that it works",
+    without: "nothing is suggested in direct messages",
     needed: () => false,
   },
   "files:read": { without: "files that people attach can't be handed to the model", needed: () => false },

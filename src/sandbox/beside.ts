@@ -7,11 +7,15 @@ export interface Prompt {
   message: string
 }
 
+/** ms that Slack shows a status for which nothing comes. */
+const SHOWN_FOR = 120_000
+
 export class Beside {
   /** By channel. */
   readonly #prompts = new Map<string, readonly Prompt[]>()
   /** By channel and thread. */
   readonly #statuses = new Map<string, string>()
+  readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #changed: () => void
 
   constructor(changed: () => void) {
@@ -23,10 +27,16 @@ export class Beside {
     this.#changed()
   }
 
-  /** Empty takes it away; so does whatever the app writes there. */
+  /** Empty takes it away; so do whatever the app writes there, and time. */
   setStatus(channel: string, thread: string, status: string): void {
-    if (status === "" && !this.#statuses.delete(`${channel} ${thread}`)) return
-    if (status !== "") this.#statuses.set(`${channel} ${thread}`, status)
+    const key = `${channel} ${thread}`
+    clearTimeout(this.#timers.get(key))
+    this.#timers.delete(key)
+    if (status === "" && !this.#statuses.delete(key)) return
+    if (status !== "") {
+      this.#statuses.set(key, status)
+      this.#timers.set(key, setTimeout(() => this.setStatus(channel, thread, ""), SHOWN_FOR).unref())
+    }
     this.#changed()
   }
 

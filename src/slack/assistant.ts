@@ -1,6 +1,6 @@
 /**
  * What Slack shows around the conversation with the app: what people might ask, and that something is under way. All of it a
- * courtesy: where the app may not (the scope assistant:write), nothing is lost.
+ * courtesy: where the app may not (the scope assistant:write, for suggestions), nothing is lost.
  */
 import { isRecord } from "../core/json.ts"
 import type { Front } from "./front.ts"

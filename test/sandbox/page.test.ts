@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { build } from "vite"
-import { ADA, AUDIT, GRACE, LENA, NO_BOT, OPS, OSCAR, ROBIN } from "../../src/sandbox/seed.ts"
+import { ADA, AUDIT, BOT, GRACE, LENA, NO_BOT, OPS, OSCAR, ROBIN } from "../../src/sandbox/seed.ts"
 import { type SandboxSlack, startSlack } from "../../src/sandbox/slack.ts"
 import { socketApp } from "./bolt.ts"
 import { actions, button, call, mrkdwn, text } from "./call.ts"
@@ -274,6 +274,47 @@ describe("who I am", () => {
   })
 })
 
+describe("what is written", () => {
+  test("may have files, which go with the message of this very draft", async () => {
+    app = await socketApp(slack, () => undefined)
+    const page = await look(ROBIN)
+    const box = page.getByRole("textbox", { name: "Message #ops" })
+    const picked = page.getByRole("list", { name: "Files to send" })
+    const file = (name: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from("abc") })
+    const pick = (...files: ReturnType<typeof file>[]) =>
+      page.getByLabel("Files to attach").first().setInputFiles(files)
+    await pick(file("one.txt"), file("two.txt"))
+    await picked.getByText("3 bytes").nth(1).waitFor()
+    await page.getByRole("button", { name: "Leave one.txt out" }).click()
+    expect(await picked.getByRole("listitem").count()).toBe(1)
+    await pick(...Array.from({ length: 10 }, (_, index) => file(`${index}.txt`)))
+    await page.getByText("At most 10 files go with one message here.").waitFor()
+    expect(await picked.getByRole("listitem").count()).toBe(1)
+
+    await page.getByRole("button", { name: /^shared/ }).click()
+    expect(await picked.isVisible()).toBe(false)
+    await page.getByRole("button", { name: /^ops/ }).click()
+    await picked.getByText("two.txt").waitFor()
+
+    await box.fill("/agent look")
+    await page.keyboard.press("Enter")
+    await page.getByText("Files can't go with a command.").waitFor()
+    expect(slack.workspace.deliveries).toEqual([])
+    await box.fill("")
+    await page.keyboard.press("Enter")
+    const attached = messages(page).getByRole("list", { name: "Attached files" })
+    await attached.getByText("two.txt").waitFor()
+    expect(await picked.isVisible()).toBe(false)
+    const { files = [] } = slack.workspace.messages(OPS).at(-1) ?? {}
+    expect(files).toMatchObject([{ name: "two.txt", mimetype: "text/plain", size: 3 }])
+    expect(slack.workspace.files.get(files[0]?.id ?? "")?.bytes.toString()).toBe("abc")
+    await expect
+      .poll(() => slack.workspace.deliveries.at(-1)?.envelope.payload["event"])
+      .toMatchObject({ type: "message", subtype: "file_share", files })
+    expect(complaints).toEqual([])
+  })
+})
+
 const direct = (to: string, words: string, ...elements: unknown[]) =>
   call(slack, "chat.postMessage", {
     channel: to,
@@ -312,6 +353,33 @@ describe("direct messages", () => {
     await messages(page).getByText("directmessage: list <all>").waitFor()
     await be(page, ROBIN)
     await messages(page).getByText("You and Countersign").waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  test("offer what the app suggests, which goes as it is, and show that it works until it writes", async () => {
+    app = await socketApp(slack, () => undefined)
+    const { id } = slack.workspace.openDm(BOT, ROBIN)
+    const suggest = (...prompts: object[]) =>
+      call(slack, "assistant.threads.setSuggestedPrompts", { channel_id: id, prompts })
+    await suggest({ title: "Web?", message: "How is <web>?" })
+    const page = await look(ROBIN, "messages")
+    const offers = page.getByRole("list", { name: "Suggested prompts" }).getByRole("button")
+    await page.getByRole("textbox", { name: "Message Countersign" }).fill("something else")
+    await offers.first().waitFor({ state: "hidden" })
+    await page.getByRole("textbox", { name: "Message Countersign" }).fill("")
+    await offers.getByText("Web?").click()
+    await messages(page).getByText("How is <web>?").waitFor()
+    const ts = slack.workspace.messages(id).at(-1)?.ts ?? ""
+    await call(slack, "assistant.threads.setStatus", { channel_id: id, thread_ts: ts, status: "is working on it…" })
+    await messages(page).getByText("Countersign is working on it…").waitFor()
+    await messages(page).getByRole("article").hover()
+    await page.getByRole("button", { name: "Reply in thread" }).click()
+    await thread(page).getByText("Countersign is working on it…").waitFor()
+    // In a thread nothing is suggested.
+    expect(await page.getByRole("list", { name: "Suggested prompts" }).count()).toBe(1)
+    await call(slack, "chat.postMessage", { channel: id, thread_ts: ts, text: "It is well." })
+    await thread(page).getByText("It is well.").waitFor()
+    expect(await page.getByText("is working on it").count()).toBe(0)
     expect(complaints).toEqual([])
   })
 

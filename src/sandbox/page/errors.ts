@@ -3,6 +3,7 @@
 const known: Record<string, string> = {
   no_connection: "The local Slack cannot be reached.",
   channel_not_found: "You are not in this conversation.",
+  unreadable_file: "A file could not be read. Pick it again.",
   not_posted: "The message was not posted: you are not in this conversation.",
   no_such_action: "This was changed or removed in the meantime.",
   no_such_view: "This form was closed in the meantime.",

@@ -33,8 +33,8 @@ let watching: wire.Watch | undefined
 
 const list = makeList("Messages")
 const thread = makeList("Thread")
-const composer = makeComposer((text) => sendTo(undefined, text))
-const threadComposer = makeComposer((text) => sendTo(spot.thread, text))
+const composer = makeComposer((text, files) => sendTo(undefined, text, files))
+const threadComposer = makeComposer((text, files) => sendTo(spot.thread, text, files))
 const go = (channel: string): void => move({ channel, thread: undefined })
 const sidebar = makeSidebar({ go, be })
 const header = makeHeader({ toggle: toggleSide, menu: () => document.body.classList.toggle("menu-open"), go })
@@ -72,10 +72,10 @@ async function pressMessage(message: wire.Message, press: wire.Press, from: HTML
   card?.querySelector(".body")?.append(says)
 }
 
-async function sendTo(root: string | undefined, text: string): Promise<string | undefined> {
+async function sendTo(root: string | undefined, text: string, files: readonly File[]): Promise<string | undefined> {
   const channel = state && scene.channelAt(state, spot)
   if (channel === undefined) return undefined
-  const { ok, error } = await wire.send(spot.as, channel.id, root, text)
+  const { ok, error } = await wire.send(spot.as, { channel: channel.id, thread_ts: root, text, files })
   watching?.refresh()
   if (ok) return undefined
   const command = text.split(/\s/, 1)[0] ?? ""
@@ -150,17 +150,16 @@ function drawConversation(now: wire.State, names: Names, namesVersion: string): 
     payload: showPayload,
   }
   const key = `${now.me} ${channel.id}`
+  const shown = { messages, statuses: scene.statusesIn(now, channel), namesVersion }
   const empty = welcome(channel, scene.isApps(now, channel), composer.take)
-  showConversation(list, key, () => showMessages(list, { messages, empty, thread: undefined, namesVersion }, reactions))
-  composer.show({ key, label: `Message ${scene.placeName(channel)}`, commands: true })
+  showConversation(list, key, () => showMessages(list, { ...shown, empty, thread: undefined }, reactions))
+  composer.show({ key, label: `Message ${scene.placeName(channel)}`, commands: true, prompts: channel.prompts })
   // A thread whose last message was deleted is no more.
   if (spot.thread !== undefined && scene.threadOf(messages, spot.thread).length === 0) spot.thread = undefined
   const root = spot.thread
   if (root === undefined) return
-  showConversation(thread, `${key} ${root}`, () =>
-    showMessages(thread, { messages, empty, thread: root, namesVersion }, reactions),
-  )
-  threadComposer.show({ key: `${key} ${root}`, label: "Reply…", commands: false })
+  showConversation(thread, `${key} ${root}`, () => showMessages(thread, { ...shown, empty, thread: root }, reactions))
+  threadComposer.show({ key: `${key} ${root}`, label: "Reply…", commands: false, prompts: [] })
 }
 
 /** Another conversation begins at its end; the same one stays where the viewer scrolled. */

@@ -58,6 +58,12 @@ export const isApps = ({ people }: State, channel: Channel): boolean =>
 
 export const placeName = ({ kind, name }: Pick<Channel, "kind" | "name">): string => (kind === "dm" ? name : `#${name}`)
 
+/** What stands below a thread of what the app does there: "Countersign is working on it…". */
+export function statusesIn({ people }: State, { statuses }: Channel): Record<string, string> {
+  const app = people.find(isBot)?.name ?? "The app"
+  return Object.fromEntries(Object.entries(statuses).map(([thread, status]) => [thread, `${app} ${status}`]))
+}
+
 export const isReply = (message: Message): boolean =>
   message.thread_ts !== undefined && message.thread_ts !== message.ts
 

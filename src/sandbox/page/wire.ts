@@ -38,8 +38,34 @@ async function post(path: string, body: object): Promise<Outcome> {
   }
 }
 
-export const send = (as: string, channel: string, thread_ts: string | undefined, text: string): Promise<Outcome> =>
-  post("message", { as, channel, thread_ts, text })
+export interface Written {
+  channel: string
+  thread_ts: string | undefined
+  text: string
+  files: readonly File[]
+}
+
+export async function send(as: string, { files, ...written }: Written): Promise<Outcome> {
+  try {
+    return await post("message", { as, ...written, files: await Promise.all(files.map(asSent)) })
+  } catch {
+    return { ok: false, error: "unreadable_file" }
+  }
+}
+
+/** With its bytes in base64. */
+const asSent = (file: File): Promise<{ name: string; mimetype: string; data: string }> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.addEventListener("error", () => reject(new Error("the file can't be read")))
+    reader.addEventListener("load", () => {
+      const address = typeof reader.result === "string" ? reader.result : ""
+      const data = address.split(",", 2)[1] ?? ""
+      const mimetype = (file.type || "application/octet-stream").slice(0, 100)
+      resolve({ name: file.name.slice(-200), mimetype, data })
+    })
+    reader.readAsDataURL(file)
+  })
 
 export const click = (as: string, at: { channel: string; ts: string } | { view_id: string }, press: Press) =>
   post("click", { as, ...at, ...press })

@@ -9,6 +9,7 @@ import { readMrkdwn } from "../text/mrkdwn.ts"
 import { isReply } from "../scene.ts"
 import type { Message, Press } from "../wire.ts"
 import { avatar } from "./avatar.ts"
+import { attachedTo } from "./files.ts"
 
 export interface Reactions {
   names: Names
@@ -105,9 +106,11 @@ interface Drawn {
   compact: boolean
   inThread: boolean
   last: Message | undefined
+  /** What the app says that it does in the thread. */
+  status: string | undefined
 }
 
-function build({ message, compact, inThread, last }: Drawn, reactions: Reactions): HTMLElement {
+function build({ message, compact, inThread, last, status }: Drawn, reactions: Reactions): HTMLElement {
   const kind = [message.ephemeral === true && "ephemeral", compact && "compact"].filter(Boolean).join(" ")
   const name = reactions.names.of(message.user) ?? message.username
   const side = compact ? stampOf(message, true) : avatar(message.user, name, message.is_bot)
@@ -126,12 +129,17 @@ function build({ message, compact, inThread, last }: Drawn, reactions: Reactions
       { class: "main" },
       !compact && heading(message, name),
       el("div", { class: "body" }, body(message, reactions)),
+      attachedTo(message),
       message.edited !== undefined && el("span", { class: "edited" }, "(edited)"),
       !inThread && replies(message, last, reactions),
+      status !== undefined && statusLine(status),
     ),
     tools(message, inThread, reactions),
   )
 }
+
+const statusLine = (status: string): HTMLElement =>
+  el("p", { class: "status", role: "status" }, el("span", { class: "dots", "aria-hidden": "true" }), status)
 
 const divider = (text: string): Kept => ({
   key: `divider ${text}`,
@@ -163,6 +171,8 @@ function keep(drawn: Drawn, reactions: Reactions, namesVersion: string): Kept {
 export interface Shown {
   /** All the messages of the conversation, replies among them. */
   messages: Message[]
+  /** By thread, what the app says that it does there. */
+  statuses: Record<string, string>
   thread: string | undefined
   /** What stands where no message does. */
   empty: Kept
@@ -201,27 +211,32 @@ export function showMessages(list: HTMLElement, shown: Shown, reactions: Reactio
   if (atEnd) list.scrollTop = list.scrollHeight
 }
 
-function conversation({ messages, namesVersion, empty }: Shown, reactions: Reactions): Kept[] {
+function conversation({ messages, statuses, namesVersion, empty }: Shown, reactions: Reactions): Kept[] {
   const shown = messages.filter((message) => !isReply(message))
   if (shown.length === 0) return [empty]
   const last = lastReplies(messages)
   return shown.flatMap((message, index) => {
     const before = shown[index - 1]
     const newDay = before === undefined || dayOf(before) !== dayOf(message)
-    const drawn = { message, compact: !newDay && follows(message, before), inThread: false, last: last.get(message.ts) }
+    const compact = !newDay && follows(message, before)
+    const { ts } = message
+    const drawn = { message, compact, inThread: false, last: last.get(ts), status: statuses[ts] }
     const kept = keep(drawn, reactions, namesVersion)
     return newDay ? [divider(dayName(timeOf(message.ts), new Date())), kept] : [kept]
   })
 }
 
-function replyList({ messages, namesVersion }: Shown, thread: string, reactions: Reactions): Kept[] {
+function replyList({ messages, statuses, namesVersion }: Shown, thread: string, reactions: Reactions): Kept[] {
   const [root, ...replies] = messages.filter(({ ts, thread_ts }) => ts === thread || thread_ts === thread)
   if (root === undefined) return []
   const draw = (message: Message, compact: boolean): Kept =>
-    keep({ message, compact, inThread: true, last: undefined }, reactions, namesVersion)
+    keep({ message, compact, inThread: true, last: undefined, status: undefined }, reactions, namesVersion)
   const rest = replies.map((message, index) => draw(message, follows(message, replies[index - 1])))
   const count = replies.filter(({ ephemeral }) => ephemeral !== true).length
-  return [draw(root, false), ...(count === 0 ? [] : [divider(countOf(count))]), ...rest]
+  const status = statuses[thread]
+  const below: Kept[] =
+    status === undefined ? [] : [{ key: "status", version: status, build: () => statusLine(status) }]
+  return [draw(root, false), ...(count === 0 ? [] : [divider(countOf(count))]), ...rest, ...below]
 }
 
 const dayOf = ({ ts }: Message): string => timeOf(ts).toDateString()

@@ -7,7 +7,7 @@ import type { Channel } from "../wire.ts"
 export function welcome(channel: Channel, isApps: boolean, take: (command: string) => void): Kept {
   return {
     key: "welcome",
-    version: `${channel.id} ${JSON.stringify(channel.prompts)}`,
+    version: channel.id,
     build: () =>
       isApps ? alone(channel, take) : channel.kind === "channel" ? beginning(channel, take) : quiet(channel),
   }
@@ -29,13 +29,13 @@ const offers = (commands: string[], label: string, take: (command: string) => vo
     ),
   )
 
-function alone({ name, prompts }: Channel, take: (command: string) => void): HTMLElement {
+function alone({ name }: Channel, take: (command: string) => void): HTMLElement {
   return el(
     "div",
     { class: "welcome" },
     el("h3", {}, `You and ${name}`),
     el("p", {}, "What the bot has to say to you alone comes here. Ask it here, or by a command."),
-    offers([...prompts.map(({ message }) => message), "/agent list", "/agent help"], "To try here", take),
+    offers(["/agent list", "/agent agents", "/agent help"], "To try here", take),
   )
 }
 
