@@ -59,12 +59,15 @@ const SETTLES = {
   fill: /^(Recorded|Already settled|Too late|Changed)\b/,
 }
 
+/** What is said of a press on a card that had changed meanwhile, and was not drawn anew yet: whoever reads it presses again. */
+const OUTDATED = /^Not recorded: .*(somebody changed|has changed since)/
+
 /** A step that is under way. */
 export class Doing {
   readonly step: Step
   readonly #place: Place
   /** What they looked at when they acted. */
-  #acted: { deaths: number; at: number; on: Message | undefined; done: boolean } | undefined
+  #acted: { deaths: number; at: number; on: Message | undefined; told: number; done: boolean } | undefined
   /** How much they had been told before they acted at all. */
   #told = 0
 
@@ -94,12 +97,13 @@ export class Doing {
     const { on } = this.#acted
     if (this.#hasHeard(step.who, SETTLES[step.do])) return true
     const now = messages.find(({ ts }) => ts === on?.ts)
+    if (this.#hasHeard(step.who, OUTDATED, this.#acted.told)) return false
     if (step.do === "press" && step.stays !== true) return now === undefined || !buttonOf(now, step.action)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
   }
 
-  #hasHeard(who: string, words: RegExp): boolean {
-    const since = this.#place.told(who).slice(this.#told)
+  #hasHeard(who: string, words: RegExp, from = this.#told): boolean {
+    const since = this.#place.told(who).slice(from)
     return since.some((text) => words.test(text))
   }
 
@@ -121,8 +125,9 @@ export class Doing {
   }
 
   async #act(on: Message | undefined): Promise<void> {
-    const acted = { deaths: this.#place.deaths(), at: performance.now(), on, done: false }
-    if (!this.#acted && "who" in this.step) this.#told = this.#place.told(this.step.who).length
+    const told = "who" in this.step ? this.#place.told(this.step.who).length : 0
+    const acted = { deaths: this.#place.deaths(), at: performance.now(), on, told, done: false }
+    if (!this.#acted) this.#told = told
     this.#acted = acted
     try {
       if (this.step.do === "type") await this.#type(this.step)
