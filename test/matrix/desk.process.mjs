@@ -31,4 +31,6 @@ server.registerTool("hand_over", tool, async (args, { _meta }) => {
   await pass("hand_over", "end")
   return { content: [{ type: "text", text }] }
 })
+// Whoever asks on for ever would be left behind by a bot that was killed.
+process.stdin.on("end", () => process.exit())
 await server.connect(new StdioServerTransport())
