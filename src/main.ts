@@ -15,7 +15,7 @@ const USAGE = `Countersign parks agent runs until a person has agreed.
   countersign start             run the bot (environment and countersign.yaml)
   countersign check [--live]    look at configuration, tools, Slack and Redis: every fault at once, with its remedy;
                                 --live: have Slack validate one message of every kind
-  countersign tools [--tool NAME [--args JSON] [--user U…]]
+  countersign tools [--agent NAME] [--tool NAME [--args JSON] [--user U…]]
                                 list every tool: where it comes from, what it takes, which rule its calls fall under
   countersign policy test --tool NAME [--args JSON] [--user U…] [--agent NAME]
                                 say which rule a call falls under and why, who decides, and what that person may do
@@ -36,7 +36,7 @@ Ends with 0; with 2 when something is to be mended first; with 1 when Redis or S
 const COMMANDS: Record<string, Command | { next: Record<string, Command> }> = {
   start: { run: start, takes: [] },
   check: { run: checkAll, takes: ["live"] },
-  tools: { run: toolsList, takes: ["tool", "args", "user"] },
+  tools: { run: toolsList, takes: ["tool", "args", "user", "agent"] },
   policy: { next: { test: { run: policyTest, takes: ["tool", "args", "user", "agent"] } } },
   audit: {
     next: {
@@ -149,10 +149,10 @@ async function policyTest({ tool, args = "{}", user, agent }: Given): Promise<vo
   deny(`That can't be told: ${counted(told.faults.length, "fault")}.${listed(told.faults)}`)
 }
 
-async function toolsList({ tool, args, user }: Given): Promise<void> {
+async function toolsList({ tool, args, user, agent }: Given): Promise<void> {
   if (tool === undefined && (args ?? user) !== undefined) return misused("tools needs --tool, the name of a tool.")
   const [{ readConfig }, { listTools }] = await Promise.all([import("./config.ts"), import("./check/tools.ts")])
-  const { lines, faults } = await listTools(readConfig(process.env), { tool, args, user })
+  const { lines, faults } = await listTools(readConfig(process.env), { tool, args, user, agent })
   if (lines.length > 0) say(lines.join("\n"))
   if (faults.length > 0) deny(`Not all can be told: ${counted(faults.length, "fault")}.${listed(faults)}`)
 }

@@ -15,7 +15,7 @@ const FINDINGS = new Map<string, Finding>([
   ["S0SRE", { kind: "counts", users: new Set(["U0ADA", "U0BOB"]) }],
 ])
 
-function read(agent: Record<string, unknown>) {
+function read(agent: Record<string, unknown>, more: Record<string, unknown> = {}) {
   const settings = {
     model: { provider: "demo" },
     starters: ["U0REQ"],
@@ -23,6 +23,7 @@ function read(agent: Record<string, unknown>) {
     approvers: ["S0SRE"],
     approvals: [{ tool: "get_*", do: "allow" }],
     agents: { web: { description: "Looks after the web tier", ...agent } },
+    ...more,
   }
   writeFileSync(path, JSON.stringify(settings))
   return readConfig({ COUNTERSIGN_CONFIG: path })
@@ -79,6 +80,15 @@ test.each<[says: string, agent: Record<string, unknown>, words: string | undefin
   ["starters who are none of the file's", { starters: ["U0BOB"] }, "agents.web.starters: nobody may use it"],
 ])("an agent that says %s", (_, agent, words) => {
   expect(checked(agent)).toEqual(words === undefined ? [] : [expect.stringContaining(words)])
+})
+
+test("the channel for what is asked in direct messages, and the people of doors, are looked up, too", () => {
+  const doors = { mention: { starters: ["U0M"] }, reply: false, message: { cards: "C0CARDS", starters: ["U0D"] } }
+  const { known } = read({}, { doors })
+  const idsOf = (lists: ReturnType<typeof listsOf>) => Object.fromEntries(lists.map(({ name, ids }) => [name, ids]))
+  expect(idsOf(placesOf(known))).toMatchObject({ "doors.message.cards": ["C0CARDS"] })
+  expect(idsOf(listsOf(known))).toMatchObject({ "doors.mention.starters": ["U0M"], "doors.message.starters": ["U0D"] })
+  expect(Object.keys(idsOf(listsOf(known)))).not.toContain("doors.command.starters")
 })
 
 test("the people and places of agents are looked up like the file's", () => {

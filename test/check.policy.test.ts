@@ -55,6 +55,14 @@ describe("which rule a call falls under", () => {
     expect(said).toContain("The args may be changed by those who approve.")
   })
 
+  test("of a server's tool is told without its schema, and what asks the server", async () => {
+    const said = await (await setUp(`${RULES}mcpServers: { my.docs: { command: node } }\n`))({ tool: "my_docs_read" })
+    expect(said).toContain(
+      "It may be one of an MCP server, which is not asked here: “tools --tool my_docs_read” asks it.",
+    )
+    expect(said).toContain("It is asked about, by the file's own settings.")
+  })
+
   test("is told as what would be, where the tool doesn't take the args", async () => {
     const said = await (await setUp())({ tool: "scale_service", args: { service: "worker" } })
     expect(said).toContain("so as they are it is neither asked about nor run.")

@@ -603,6 +603,16 @@ describe("people", () => {
     )
   })
 
+  test("where the cards of direct messages stand is looked at, too", async () => {
+    const { found } = await setUp()
+    expect(await found({ file: { doors: { message: { cards: NO_BOT } } } })).toEqual({
+      faults: [],
+      warnings: [
+        "doors.message.cards: C0NOBOT (#no-bot) does not have the bot as a member: type /invite @countersign there.",
+      ],
+    })
+  })
+
   test("what Slack can't tell now is a warning, once for all", async () => {
     const { workspace, found } = await setUp()
     workspace.misbehave({ method: "users.info", do: "error", error: "internal_error", times: 99 })

@@ -85,9 +85,50 @@ describe("MCP servers", () => {
     expect(out).toMatch(
       /files_read_text_file, from mcpServers\.files\n.*\n {2}Effects: once, .*\n.*\n {2}It runs without asking, by F:3: approvals\[0\]/,
     )
+    const one = await list(
+      `mcpServers: ${JSON.stringify({ files: servers.files })}\napprovals: [ { tool: "files_read_*", do: allow } ]\n`,
+      { tool: "files_read_text_file", args: '{"path":"/x"}' },
+    )
+    expect(one.faults).toEqual([])
+    expect(one.out).toContain("It runs without asking, by F:3: approvals[0].")
     expect(faults).toEqual([
       expect.stringMatching(/^mcpServers\.gone: it could not be asked for its tools \(there is no program/),
     ])
+  })
+})
+
+describe("an agent", () => {
+  const AGENTS = `
+agents:
+  web:
+    description: Looks after the web tier
+    tools: [ "*_service" ]
+    approvals:
+      - { tool: scale_service, when: { service: api }, do: deny }
+`
+  test("is told its tools, with what its rules say beside the file's", async () => {
+    const { out, faults } = await list(`tools: [ ${OPS} ]${RULES}${AGENTS}`, { agent: "web" })
+    expect(faults).toEqual([])
+    expect(out).not.toContain("get_status")
+    expect(out).toContain("2 tools.")
+    expect(out).toMatch(
+      /restart_service, from OPS\n(?:.*\n)*? {2}It is asked about: no rule is about it\.\n {2}With the agent besides, which can only make it stricter:\n {4}It is as the file has it, with the agent's own settings\./,
+    )
+    expect(out).toMatch(
+      /With the agent besides.*\n {4}With service "api" it is refused to everybody, by F:13: agents\.web\.approvals\[0\] \(scale_service\)\.\n {4}Else it is as the file has it/,
+    )
+    const args = '{"service":"api","replicas":3}'
+    const one = await list(`tools: [ ${OPS} ]${RULES}${AGENTS}`, { agent: "web", tool: "scale_service", args })
+    expect(one.out).toMatch(/It is refused to everybody, by F:\d+: approvals\[2\]/)
+  })
+
+  test("that there isn't is a fault that names those there are; and a tool that isn't its own is none", async () => {
+    expect(await list(`tools: [ ${OPS} ]${AGENTS}`, { agent: "db" })).toEqual({
+      out: "",
+      faults: ["--agent: no agent's name is db; there are web."],
+    })
+    const { faults } = await list(`tools: [ ${OPS} ]${AGENTS}`, { agent: "web", tool: "get_status" })
+    expect(faults).toEqual(["--tool: no tool's name is get_status; there are restart_service, scale_service."])
   })
 })
 

@@ -66,6 +66,14 @@ const agentsRules = ({ agents }: Known): List[] =>
     ),
   )
 
+/** Doors that are for some of the starters alone. */
+const doorsLists = ({ doors }: Known): List[] =>
+  Object.entries(doors ?? {}).flatMap(([name, door]) =>
+    typeof door === "object" && door.starters !== undefined
+      ? [list(`doors.${name}.starters`, whole(door.starters), "Nobody may come by that door then.")]
+      : [],
+  )
+
 /** Who may start, decide and cancel. */
 export function listsOf(known: Known): List[] {
   const { starters, approvers, admins, approvals } = known
@@ -77,6 +85,7 @@ export function listsOf(known: Known): List[] {
       if (own === undefined) return []
       return [list(`approvals[${index}].approvers`, own, tool && `Nobody may approve ${tool} then.`)]
     }),
+    ...doorsLists(known),
     ...ofAgents(known, "starters", "Nobody may use that agent then."),
     ...ofAgents(known, "approvers", "Nobody may approve what that agent asks then."),
     ...agentsRules(known),
@@ -88,7 +97,7 @@ export function listsOf(known: Known): List[] {
 
 /** Where a run may be started, where cards stand besides, and where the audit goes. */
 export function placesOf(known: Known): List[] {
-  const { channels, audit } = known
+  const { channels, audit, doors } = known
   const ofAudit = typeof audit === "object" && audit.channel !== undefined ? [audit.channel] : []
   return [
     list("channels", channels, "A run can be started nowhere then."),
@@ -97,6 +106,7 @@ export function placesOf(known: Known): List[] {
       list(`${where}cards.channel`, whole(cards === undefined ? [] : [cards])),
       list(`${where}escalate.channel`, whole(escalate?.channel === undefined ? [] : [escalate.channel])),
     ]),
+    list("doors.message.cards", whole(doors?.message ? [doors.message.cards] : [])),
     list("audit.channel", whole(ofAudit), "The audit can't be written then."),
   ]
 }

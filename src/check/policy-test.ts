@@ -19,6 +19,7 @@ import {
 import { fitOf, globMatches, type ApprovalRule, type Called, type PathFit } from "../core/rules.ts"
 import type { Tightened } from "../core/tightened.ts"
 import { People } from "../slack/people.ts"
+import { nameOf } from "../tools/mcp/names.ts"
 import { loadTools } from "../tools/modules.ts"
 import { policiesOf, policyOf, ruledBy, type Policy } from "../work/guard.ts"
 import { asker } from "./ask.ts"
@@ -41,8 +42,11 @@ export type Told = { ok: true; lines: string[] } | { ok: false; faults: string[]
 
 type Settings = NonNullable<Reading["settings"]>
 
-/** Faults are sentences with their remedy. What Slack can't be asked about is said, not guessed. */
-export async function testPolicy(reading: Reading, question: Question): Promise<Told> {
+/**
+ * Faults are sentences with their remedy. What Slack can't be asked about is said, not guessed. `looked`: the tool, where
+ * somebody has looked it up already.
+ */
+export async function testPolicy(reading: Reading, question: Question, looked?: Tool): Promise<Told> {
   const { known, settings } = reading
   const args = argsOf(question.args)
   const wrong = [...(args.ok ? [] : [args.fault]), ...userFaults(question.user)]
@@ -50,27 +54,32 @@ export async function testPolicy(reading: Reading, question: Question): Promise<
   if (!args.ok || wrong.length > 0) return { ok: false, faults: wrong }
   const unknown = unknownAgent(settings, question)
   if (unknown !== undefined) return { ok: false, faults: [unknown] }
-  const found = await toolNamed(question.tool, settings)
+  const found = looked ? { tool: looked, notes: [] } : await toolNamed(question.tool, settings)
   if ("fault" in found) return { ok: false, faults: [found.fault] }
-  const called: Called = { tool: question.tool, args: args.value, schema: found.tool?.inputSchema }
+  return { ok: true, lines: await telling({ known, settings }, question, found, args.value) }
+}
+
+async function telling(
+  { known, settings }: { known: Known; settings: Settings },
+  question: Question,
+  { tool, notes }: Seen,
+  args: Record<string, unknown>,
+): Promise<string[]> {
   const { agent } = question
+  const called = { tool: question.tool, args, schema: tool?.inputSchema, since: tool?.foreign?.since }
   const decision = ruledBy(policyFor(settings, agent), called)
   const who = decision.do === "ask" ? await deciding(known, decision.rule, question) : []
-  const misfit = unfit(found.tool, args.value)
-  const about = [
-    `${question.tool} ${JSON.stringify(args.value)}`,
-    ...found.notes,
-    ...outOfKit(settings, question),
-    ...misfit,
-  ]
+  const misfit = unfit(tool, args)
+  const about = [`${question.tool} ${JSON.stringify(args)}`, ...notes, ...outOfKit(settings, question), ...misfit]
   const traced = tracing(known, settings, called, { agent, decision, would: misfit.length > 0 })
-  return { ok: true, lines: [...about, "", ...traced, ...who] }
+  return [...about, "", ...traced, ...who]
 }
 
 const policyFor = (settings: Settings, agent: string | undefined): Policy =>
   (agent === undefined ? undefined : policiesOf(settings).get(agent)) ?? policyOf(settings)
 
-function unknownAgent({ agents }: Settings, { agent }: Question): string | undefined {
+/** That the file names no such agent. */
+export function unknownAgent({ agents }: Settings, { agent }: Pick<Question, "agent">): string | undefined {
   if (agent === undefined || Object.hasOwn(agents, agent)) return undefined
   const names = Object.keys(agents)
   return `--agent: no agent's name is ${plain(agent)}; ${names.length === 0 ? "the file names none" : `there are ${names.join(", ")}`}.`
@@ -83,16 +92,27 @@ function outOfKit({ agents }: Settings, { agent, tool }: Question): string[] {
   return [`  The agent ${agent ?? ""} does not have this tool, so it can't call it.`]
 }
 
-type Found = { tool: Tool | undefined; notes: string[] } | { fault: string }
-
 /** `notes` say why nothing is known of it. */
-async function toolNamed(tool: string, { tools, httpTools }: Settings): Promise<Found> {
+interface Seen {
+  tool: Tool | undefined
+  notes: string[]
+}
+
+type Found = Seen | { fault: string }
+
+async function toolNamed(tool: string, { tools, httpTools, mcpServers }: Settings): Promise<Found> {
   const loaded = await loadTools(tools, httpTools)
   if (!loaded.ok) {
     const why = `  The tools couldn't be loaded; their schemas aren't known: ${loaded.faults.join(" ")}`
     return { tool: undefined, notes: [why] }
   }
   const found = loaded.tools.find(({ name }) => name === tool)
+  if (!found && mcpServers.servers.some(({ name }) => tool.startsWith(nameOf(name, "")))) {
+    return {
+      tool: undefined,
+      notes: [`  It may be one of an MCP server, which is not asked here: “tools --tool ${plain(tool)}” asks it.`],
+    }
+  }
   return found ? { tool: found, notes: [] } : { fault: `--tool: ${noSuchTool(tool, loaded.names)}` }
 }
 

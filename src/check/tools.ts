@@ -8,7 +8,7 @@ import { globMatches, type ApprovalRule, type When } from "../core/rules.ts"
 import { whyAway } from "../tools/mcp/server.ts"
 import type { Servers } from "../tools/mcp/servers.ts"
 import { loadTools } from "../tools/modules.ts"
-import { testPolicy } from "./policy-test.ts"
+import { testPolicy, unknownAgent } from "./policy-test.ts"
 import { plain } from "./report.ts"
 import { withServers } from "./servers.ts"
 
@@ -17,6 +17,8 @@ export interface Wanted {
   /** JSON text. */
   args?: string | undefined
   user?: string | undefined
+  /** Of the agents that the file names, the one whose tools they shall be. */
+  agent?: string | undefined
 }
 
 export interface Listed {
@@ -33,21 +35,38 @@ interface Given {
 
 /** All tools, or the one that is named, with the rule for the args that are given. */
 export async function listTools(reading: Reading, wanted: Wanted = {}): Promise<Listed> {
-  const { known } = reading
+  const { known, settings } = reading
+  const unknown = settings && unknownAgent(settings, wanted)
+  if (unknown !== undefined) return { lines: [], faults: [unknown] }
   const { tools, faults } = await gathered(known, reading.ok ? reading.secrets : [])
-  const all = [...ofFile(reading.faults), ...faults]
-  const shown = tools.filter(({ tool }) => wanted.tool === undefined || tool.name === wanted.tool)
-  const lines = shown.flatMap((one, index) => [...(index === 0 ? [] : [""]), ...about(one, reading, wanted)])
-  if (wanted.tool === undefined) return { lines: [...lines, "", counted(tools.length)], faults: all }
-  if (shown.length === 0) {
+  const own = tools.filter(({ tool }) => isOf(settings, wanted.agent, tool.name))
+  const told = wanted.tool === undefined ? allOf(own, reading, wanted) : await oneOf(own, reading, wanted, wanted.tool)
+  return { ...told, faults: [...ofFile(reading.faults), ...faults, ...told.faults] }
+}
+
+function allOf(tools: readonly Given[], reading: Reading, wanted: Wanted): Listed {
+  const lines = tools.flatMap((one, index) => [...(index === 0 ? [] : [""]), ...about(one, reading, wanted)])
+  return { lines: [...lines, "", counted(tools.length)], faults: [] }
+}
+
+async function oneOf(tools: readonly Given[], reading: Reading, wanted: Wanted, name: string): Promise<Listed> {
+  const one = tools.find(({ tool }) => tool.name === name)
+  if (!one) {
     const names = tools.map(({ tool }) => tool.name)
     const there = names.length === 0 ? "there are none" : `there are ${names.join(", ")}`
-    return { lines, faults: [...all, `--tool: no tool's name is ${plain(wanted.tool)}; ${there}.`] }
+    return { lines: [], faults: [`--tool: no tool's name is ${plain(name)}; ${there}.`] }
   }
-  const { tool, args, user } = wanted
-  if (args === undefined && user === undefined) return { lines, faults: all }
-  const told = await testPolicy(reading, { tool, args: args ?? "{}", user })
-  return told.ok ? { lines: [...lines, "", ...told.lines], faults: all } : { lines, faults: [...all, ...told.faults] }
+  const { args, user, agent } = wanted
+  const lines = about(one, reading, wanted)
+  if (args === undefined && user === undefined) return { lines, faults: [] }
+  const told = await testPolicy(reading, { tool: name, args: args ?? "{}", user, agent }, one.tool)
+  return told.ok ? { lines: [...lines, "", ...told.lines], faults: [] } : { lines, faults: told.faults }
+}
+
+/** Whether the agent has it; the file's own has all. */
+function isOf(settings: Reading["settings"], agent: string | undefined, tool: string): boolean {
+  const globs = agent === undefined ? undefined : settings?.agents[agent]?.tools
+  return globs === undefined || globs.some((glob) => globMatches(glob, tool))
 }
 
 const counted = (count: number): string => (count === 1 ? "1 tool." : `${count} tools.`)
@@ -86,7 +105,7 @@ function ofServers(servers: Servers): Gathered {
 const awayWords = (name: string, why: string | undefined): string =>
   `mcpServers.${name}: it could not be asked for its tools${why === undefined ? "" : ` (${plain(why)})`}.`
 
-function about({ tool, from }: Given, { settings, known }: Reading, { args }: Wanted): string[] {
+function about({ tool, from }: Given, { settings, known }: Reading, { args, agent }: Wanted): string[] {
   const { name, description, effects, destructive, inputSchema } = tool
   return [
     `${name}, from ${plain(from)}`,
@@ -95,6 +114,7 @@ function about({ tool, from }: Given, { settings, known }: Reading, { args }: Wa
     `  Takes: ${takes(inputSchema)}`,
     // With args it is told which rule applies to just these.
     ...(settings && args === undefined ? ruling(tool.name, settings.approvals, known.at) : []),
+    ...(settings && args === undefined && agent !== undefined ? besides(tool.name, settings, agent, known.at) : []),
   ]
 }
 
@@ -112,10 +132,29 @@ function takes(schema: Tool["inputSchema"]): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
 }
 
+/** What the agent's own rules say besides. */
+function besides(name: string, { agents }: Settings, agent: string, at: Known["at"]): string[] {
+  const rules = agents[agent]?.approvals ?? []
+  const own: Known["at"] = (path) => at(["agents", agent, ...path])
+  const unmatched = (more: boolean): string =>
+    `${more ? "Else it" : "It"} is as the file has it, with the agent's own settings.`
+  return [
+    "  With the agent besides, which can only make it stricter:",
+    ...ruling(name, rules, own, unmatched).map((line) => `  ${line}`),
+  ]
+}
+
+type Settings = NonNullable<Reading["settings"]>
+
 const DOES = { allow: "runs without asking", ask: "is asked about", deny: "is refused to everybody" }
 
 /** Each rule that a call of the tool may fall under, down to the one that takes all that are left. */
-function ruling(name: string, rules: readonly ApprovalRule[], at: Known["at"]): string[] {
+function ruling(
+  name: string,
+  rules: readonly ApprovalRule[],
+  at: Known["at"],
+  unmatched = (more: boolean): string => `${more ? "Else it" : "It"} is asked about: no rule is about it.`,
+): string[] {
   const lines: string[] = []
   for (const [index, { tool, when, do: does }] of rules.entries()) {
     if (!globMatches(tool, name)) continue
@@ -123,7 +162,7 @@ function ruling(name: string, rules: readonly ApprovalRule[], at: Known["at"]): 
     if (when === undefined) return [...lines, `  ${lines.length > 0 ? "Else it" : "It"} ${DOES[does]}, ${rule}.`]
     lines.push(`  With ${wordsOf(when)} it ${DOES[does]}, ${rule}.`)
   }
-  return [...lines, `  ${lines.length > 0 ? "Else it" : "It"} is asked about: no rule is about it.`]
+  return [...lines, `  ${unmatched(lines.length > 0)}`]
 }
 
 const wordsOf = (when: When): string =>

@@ -55,6 +55,7 @@ export interface KnownSettings {
   escalate: Settings["escalate"]
   approvals: Part<KnownRule>
   agents: Part<KnownAgent>
+  doors: Settings["doors"] | undefined
   /** "none": the file has none. */
   audit: "none" | Partial<NonNullable<Settings["audit"]>> | undefined
   redis: Partial<Settings["redis"]>
@@ -88,6 +89,7 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
     agents: isTold(shape, source, "agents")
       ? agentsOf(shape.agents.unwrap().valueType, source.data["agents"] ?? {})
       : { items: [], whole: false },
+    doors: valueOf(shape, source, "doors"),
     audit: auditOf(shape, source),
     redis: isTold(shape, source, "redis") ? fieldsOf(shape.redis.unwrap().shape, source.data["redis"] ?? {}) : {},
   }
