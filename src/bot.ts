@@ -15,6 +15,7 @@ import type { Config } from "./config.ts"
 import { mayStillGrant } from "./core/grant.ts"
 import { userMessage, type Part } from "./core/parts.ts"
 import { isPerson, principalsOf } from "./core/policy.ts"
+import { globMatches } from "./core/rules.ts"
 import { wishOf, type Run, type Step } from "./core/run.ts"
 import { sdkLog, type Log } from "./log.ts"
 import { startApp } from "./slack/app.ts"
@@ -123,12 +124,20 @@ async function agentsOf(
 /** The transcript that a run begins with. */
 const opening = (prompt: string, parts?: readonly Part[]): string[] => [userMessage(prompt, parts)]
 
-/** Where tools come from, for people. */
-function sourcesOf(own: readonly Tool[], servers: Servers, policy: Policy) {
+/** Where tools come from, for people; `globs`: those alone whose names match one. */
+function sourcesOf(own: readonly Tool[], servers: Servers, policy: Policy, globs: readonly string[] = ["*"]) {
   const shown = (tools: readonly Tool[]) =>
-    tools.map((tool) => ({ name: tool.name, falls: fallsOf(policy, tool), since: tool.foreign?.since }))
-  const configured = own.length === 0 ? [] : [{ name: "Of the configuration", tools: shown(own), notes: [] }]
-  return [...configured, ...servers.standing().map((one) => ({ ...one, tools: shown(one.tools) }))]
+    tools
+      .filter(({ name }) => globs.some((glob) => globMatches(glob, name)))
+      .map((tool) => ({ name: tool.name, falls: fallsOf(policy, tool), since: tool.foreign?.since }))
+  const all = [
+    ...(own.length === 0 ? [] : [{ name: "Of the configuration", tools: own, notes: [] }]),
+    ...servers.standing(),
+  ]
+  // A server that has nothing for an agent is none of its own; of one that never answered nobody knows.
+  return all
+    .map((one) => ({ ...one, tools: shown(one.tools), had: one.tools.length }))
+    .filter(({ tools, had }) => tools.length > 0 || had === 0)
 }
 
 /** In the order in which they end; each may take so many ms. */
@@ -245,7 +254,8 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       doors: config.doors,
       lists: { starters, channels, approvers, admins, deciders: decidersIn(all) },
       agents: Object.entries(config.agents).map(([name, agent]) => ({ name, ...agent })),
-      sources: () => sourcesOf(options.tools, servers, policy),
+      sources: (agent = "") =>
+        sourcesOf(options.tools, servers, policies.get(agent) ?? policy, config.agents[agent]?.tools),
       calls,
       limits: config.limits,
       files: config.limits,

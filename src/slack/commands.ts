@@ -81,17 +81,17 @@ async function answerTo(front: Front, command: Command, typed: Typed): Promise<M
     case "why":
       return command.run === "" ? [note(words({ about: "no id" }))] : answerAbout(front, command, typed)
     default:
-      return [await looked(front, command.kind, typed)]
+      return [await looked(front, command, typed)]
   }
 }
 
 /** What there is to see without an id. */
 async function looked(
   front: Front,
-  kind: "help" | "list" | "agents" | "tools" | "grants",
+  command: Extract<Command, { kind: "help" | "list" | "agents" | "grants" | "tools" }>,
   typed: Typed,
 ): Promise<Message> {
-  switch (kind) {
+  switch (command.kind) {
     case "help":
       return help(front.command)
     case "list":
@@ -99,7 +99,7 @@ async function looked(
     case "agents":
       return agentsFor(front, typed)
     case "tools":
-      return toolsFor(front, typed)
+      return toolsFor(front, typed, command.agent)
     case "grants":
       return grantsListFor(front, typed.person)
   }

@@ -26,6 +26,10 @@ export const isOpen = (doors: Doors, name: DoorName): boolean => doors[name] !==
 export const placesBy = ({ lists }: Pick<Front, "lists">, door: DoorName, channel: string): Front["lists"] =>
   door === "message" ? { ...lists, channels: [channel] } : lists
 
+/** The lists that hold in a place, by whichever door people speak to the agent there. */
+export const placesIn = (front: Pick<Front, "lists" | "doors">, channel: string): Front["lists"] =>
+  placesBy(front, channel.startsWith("D") && isOpen(front.doors, "message") ? "message" : "command", channel)
+
 /** Whether the person may come by an open door, in the place where they are; to a run of an agent, if they may use that. */
 export function mayEnter(
   front: Pick<Front, "people" | "lists" | "doors" | "agents">,

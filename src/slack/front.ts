@@ -60,8 +60,8 @@ export interface Front {
   lists: Lists
   /** Those that the configuration names. */
   agents: readonly NamedAgent[]
-  /** Where tools come from, as it is now. */
-  sources: () => readonly ShownSource[]
+  /** Where tools come from, as it is now; of an agent, with what its rules make of those that it has. */
+  sources: (agent?: string) => readonly ShownSource[]
   doors: Doors
   repeats: Repeats
   names: Pick<Names, "of">

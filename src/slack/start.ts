@@ -10,7 +10,7 @@ import { agentsList } from "./blocks/agents.ts"
 import type { Message } from "./blocks/limits.ts"
 import { note, words, type Said } from "./blocks/words.ts"
 import { mayUse, principalsFor, usableBy, addressedIn, type Addressed } from "./agents.ts"
-import { isOpen, mayEnter, placesBy, type DoorName } from "./doors.ts"
+import { isOpen, mayEnter, placesBy, placesIn, type DoorName } from "./doors.ts"
 import { partsOf, type Attached } from "./files.ts"
 import { refusedAsFull } from "./full.ts"
 import { rightOf, type Front } from "./front.ts"
@@ -127,10 +127,9 @@ async function stored(
 }
 
 /** The agents that the person may use in the channel, in words. */
-export async function agentsFor(
-  { people, lists, agents, command }: Front,
-  { person, channel }: Pick<Came, "person" | "channel">,
-): Promise<Message> {
+export async function agentsFor(front: Front, { person, channel }: Pick<Came, "person" | "channel">): Promise<Message> {
+  const { people, agents, command } = front
+  const lists = placesIn(front, channel)
   const who = await people.who(person, principalsFor(lists, agents))
   return agentsList(usableBy(lists, agents, who, channel), command)
 }

@@ -79,16 +79,34 @@ function asAtStart(decision: Decision, since: Since | undefined, { rules, defaul
   return { do: "ask", rule: { ...defaults, name } }
 }
 
-/** What the rules make of a tool's calls as a whole; `depends`: on their args. */
-export function fallsOf({ rules, defaults }: Policy, { name, foreign }: Tool): Decision["do"] | "depends" {
-  const about = rules.map((rule, index) => ({ ...rule, index })).filter(({ tool }) => globMatches(tool, name))
-  const last = about.findIndex(({ when }) => when === undefined)
-  const dos = (last < 0 ? about : about.slice(0, last + 1)).map(({ do: does, index }): Decision["do"] =>
+type Does = Decision["do"]
+
+/** What the rules, an agent's besides, make of a tool's calls as a whole; `depends`: on their args. */
+export function fallsOf({ rules, defaults, own }: Policy, { name, foreign }: Tool): Does | "depends" {
+  const file = possible(rules, name, "ask", (does, index) =>
     does === "allow" ? asAtStart({ do: does, index }, foreign?.since, { rules, defaults }).do : does,
   )
-  const [first = "ask", ...rest] = last < 0 ? [...dos, "ask" as const] : dos
-  return rest.every((one) => one === first) ? first : "depends"
+  // What the agent's own rules don't mention is as the file has it.
+  const further = own ? possible(own.rules, name, "allow") : ["allow" as const]
+  const [first = "ask", ...rest] = new Set(file.flatMap((one) => further.map((other) => stricter(one, other))))
+  return rest.length === 0 ? first : "depends"
 }
+
+/** What a list of rules may make of the calls of one tool. */
+function possible(
+  rules: readonly ApprovalRule[],
+  name: string,
+  unmatched: Does,
+  seen: (does: Does, index: number) => Does = (does) => does,
+): Does[] {
+  const about = rules.map((rule, index) => ({ ...rule, index })).filter(({ tool }) => globMatches(tool, name))
+  const last = about.findIndex(({ when }) => when === undefined)
+  const dos = (last < 0 ? about : about.slice(0, last + 1)).map(({ do: does, index }) => seen(does, index))
+  return last < 0 ? [...dos, unmatched] : dos
+}
+
+const stricter = (one: Does, other: Does): Does =>
+  one === "deny" || other === "deny" ? "deny" : one === "ask" || other === "ask" ? "ask" : "allow"
 
 /** The same, by the tool; `args` is its canonical text. */
 const ruled = (policy: Policy, tool: Tool, args: string): Tightened =>

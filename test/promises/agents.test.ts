@@ -35,6 +35,10 @@ describe("an agent that the file names", () => {
       config: { instructions: "Everything.", agents: AGENTS, approvers: [APP1, APP2] },
     })
     await it.bot()
+    const tools = JSON.stringify((await it.command("tools @web")).response)
+    expect(tools).toMatch(/read.* is asked about/)
+    expect(tools).toContain("restart")
+    expect(tools).not.toContain("page")
     await it.command("@web restart the web tier")
     const sent = (await it.provider.came(1)).body as unknown as Sent
     expect(sent.model).toBe("small-model")

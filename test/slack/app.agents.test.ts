@@ -1,19 +1,20 @@
 import { describe, expect, test } from "vitest"
-import { GRACE, LISTS, OPS, rig, ROBIN, type Rig } from "./app.rig.ts"
+import { ADA, DOORS, GRACE, LISTS, OPS, rig, ROBIN, type Rig } from "./app.rig.ts"
+import { BOT } from "../../src/sandbox/seed.ts"
 import type { NamedAgent } from "../../src/slack/agents.ts"
 import type { Seen } from "../../src/sandbox/live.ts"
 
 const SIDE = "C0SIDE"
 const AGENTS: NamedAgent[] = [
   { name: "ops", description: "Looks after the web tier", prompts: ["How is web?"] },
-  { name: "db", description: "Looks after <!channel> databases", prompts: [], starters: [GRACE] },
+  { name: "db", description: "Looks after <!channel> databases", prompts: ["Vacuum?"], starters: [GRACE] },
   { name: "side", description: "Works next door", prompts: [], channels: [SIDE] },
   { name: "far", description: "Works where the file lets nobody start", prompts: [], channels: ["C0FAR"] },
 ]
 
-async function withAgents(): Promise<Rig> {
+async function withAgents(more: NonNullable<Parameters<typeof rig>[0]>["app"] = {}): Promise<Rig> {
   const it = await rig({
-    app: { agents: AGENTS, lists: { ...LISTS, starters: [ROBIN, GRACE], channels: [OPS, SIDE] } },
+    app: { agents: AGENTS, ...more, lists: { ...LISTS, starters: [ROBIN, GRACE], channels: [OPS, SIDE] } },
   })
   it.slack.workspace.addChannel({ id: SIDE, members: [...it.slack.workspace.channel(OPS).members] })
   return it
@@ -82,6 +83,64 @@ describe("a command that names an agent", () => {
     expect(answer(await it.slack.workspace.command(ROBIN, SIDE, "agents"))).toContain("/agent @side …")
     const none = await rig()
     expect(answer(await none.slack.workspace.command(ROBIN, OPS, "agents"))).toContain("none with a name")
+  })
+
+  test("“tools” tells those of the file, and behind an agent's name its own, to whoever may use it there", async () => {
+    const source = (agent = "the file") => ({
+      name: `Of ${agent}`,
+      tools: [
+        { name: `restart_${agent.replace(" ", "_")}`, falls: agent === "ops" ? ("deny" as const) : ("ask" as const) },
+      ],
+      notes: [],
+    })
+    const it = await withAgents({ sources: (agent) => [source(agent)] })
+    const said = async (text: string, user = ROBIN, channel = OPS) =>
+      answer(await it.slack.workspace.command(user, channel, text))
+    expect(await said("tools")).toMatch(/restart_the_file.* is asked about/)
+    const own = await said("tools @OPS")
+    expect(own).toMatch(/restart_ops.* is refused/)
+    expect(own).toContain("Tools of the agent ops")
+    expect(await said("tools @db", GRACE)).toContain("restart_db")
+    for (const [text, user, channel] of [
+      ["tools @db"],
+      ["tools @dba"],
+      ["tools @side"],
+      ["tools @ops", ADA],
+      ["tools", ADA],
+    ]) {
+      const refused = await said(text ?? "", user, channel)
+      expect(refused).toMatch(user === ADA ? /Not started\. You are not among/ : /no agent “\w+” that you can use here/)
+      expect(refused).not.toContain("restart_")
+    }
+    expect(await said("tools of web")).toContain("Started.")
+  })
+
+  test("in a direct message are those without channels of their own", async () => {
+    const it = await withAgents({ doors: { ...DOORS, message: { cards: OPS, prompts: [] } } })
+    const { id } = it.slack.workspace.openDm(BOT, GRACE)
+    const said = answer(await it.slack.workspace.command(GRACE, id, "agents"))
+    expect(said).toContain("/agent @ops …")
+    expect(said).toContain("/agent @db …")
+    expect(said).not.toContain("@side")
+  })
+
+  test("who opens the app's messages is offered the file's prompts and those of the agents for them, four in all", async () => {
+    const prompts = ["How is it?", "Who is on call?", "What is new?", "And else?"]
+    const it = await withAgents({ doors: { ...DOORS, message: { cards: OPS, prompts } } })
+    const offered = (user: string) =>
+      it.slack.workspace.beside.promptsOf(it.slack.workspace.openDm(BOT, user).id).map(({ message }) => message)
+    await it.slack.workspace.openHome(GRACE, "messages")
+    await it.slack.workspace.waitFor(() => offered(GRACE).length > 0)
+    expect(offered(GRACE)).toEqual(["How is it?", "@ops How is web?", "@db Vacuum?", "Who is on call?"])
+    await it.slack.workspace.openHome(ROBIN, "messages")
+    await it.slack.workspace.waitFor(() => offered(ROBIN).length > 0)
+    expect(offered(ROBIN)).toEqual(["How is it?", "@ops How is web?", "Who is on call?", "What is new?"])
+    await it.slack.workspace.openHome(ADA, "messages")
+    // It ends when all that came in is dealt with: whoever may not ask is offered nothing.
+    await it.bot.stop()
+    const calls = it.slack.workspace.calls.filter(({ method }) => method.endsWith("setSuggestedPrompts"))
+    expect(calls).toHaveLength(2)
+    expect(offered(ADA)).toEqual([])
   })
 
   test("the app's home shows those that the person may use somewhere", async () => {

@@ -65,6 +65,21 @@ test.each<[ApprovalRule[], Since | undefined, string]>([
   expect(fallsOf({ rules, defaults }, toolOf(since))).toBe(falls)
 })
 
+const AGENT = (rules: ApprovalRule[]) => ({ agent: "web", rules, asking: {} })
+
+test.each<[ApprovalRule[], ApprovalRule[], string]>([
+  [[{ tool: "*", do: "allow" }], [], "allow"],
+  [[{ tool: "*", do: "allow" }], [{ tool: "docs_*", do: "ask" }], "ask"],
+  [[{ tool: "*", do: "allow" }], [{ tool: "docs_*", do: "deny" }], "deny"],
+  [[{ tool: "*", do: "allow" }], [{ tool: "docs_*", when: { a: 1 }, do: "deny" }], "depends"],
+  // The agent's yes opens nothing that the file asks about or refuses.
+  [[], [{ tool: "*", do: "allow" }], "ask"],
+  [[{ tool: "*", do: "deny" }], [{ tool: "*", when: { a: 1 }, do: "ask" }], "deny"],
+  [[{ tool: "*", when: { a: 1 }, do: "ask" }], [{ tool: "*", do: "ask" }], "ask"],
+])("under %j and an agent's %j it falls under %s", (rules, own, falls) => {
+  expect(fallsOf({ rules, defaults, own: AGENT(own) }, toolOf())).toBe(falls)
+})
+
 test("a call whose outcome its tool does not know is a doubt for people, and what may be repeated is an error", async () => {
   const crew = await startCrew()
   const lost = (name: string, effects: "once" | "repeatable") =>

@@ -3,7 +3,10 @@
  */
 
 export type Command =
-  | { kind: (typeof BARE)[number] }
+  | { kind: "help" | "list" | "agents" | "grants" }
+  | { kind: "pause" | "resume" }
+  /** `agent`: whose, in small letters. */
+  | { kind: "tools"; agent?: string }
   /** `run` and `grant` are empty when none was named. */
   | { kind: "cancel" | "show" | "why"; run: string }
   | { kind: "revoke"; grant: string }
@@ -26,12 +29,21 @@ export function commandOf(raw: string): Command {
 }
 
 /** Words that are a command by themselves, and with nothing behind them. */
-const BARE = ["help", "list", "agents", "tools", "grants", "pause", "resume"] as const
+const BARE = ["help", "list", "agents", "grants", "pause", "resume"] as const
+
+function toolsOf(rest: string | undefined): Command | undefined {
+  if (rest === undefined) return { kind: "tools" }
+  const [, agent] = /^@([\w-]{1,80})$/.exec(rest) ?? []
+  return agent === undefined ? undefined : { kind: "tools", agent: agent.toLowerCase() }
+}
 
 function commandNamed(word: string, rest: string | undefined): Command | undefined {
   const bare = BARE.find((one) => one === word)
   if (bare) return rest === undefined ? { kind: bare } : undefined
-  const id = (rest ?? "").replaceAll(/^[`'"“‘]+|[`'"”’]+$/g, "")
+  return word === "tools" ? toolsOf(rest) : withId(word, (rest ?? "").replaceAll(/^[`'"“‘]+|[`'"”’]+$/g, ""))
+}
+
+function withId(word: string, id: string): Command | undefined {
   if (word === "cancel") return { kind: word, run: id }
   if (id !== "" && !ID.test(id)) return undefined
   if (word === "revoke") return { kind: word, grant: id }

@@ -276,7 +276,10 @@ export function help(command = "/agent"): Message {
         line("cancel <id>", "ends a run. The button Stop under its message does the same."),
         line("@<agent> <what to do>", "starts one with that agent."),
         line("agents", "shows which agents you can use in this channel."),
-        line("tools", "shows which tools there are, and whether their calls are asked about."),
+        line(
+          "tools",
+          "shows which tools there are, and whether their calls are asked about; “tools @<agent>”, its own.",
+        ),
         line("grants", "shows what may run unasked for a while, and who let it."),
         line("revoke <id>", "takes such a grant back."),
         line("pause", "stops everything for now: nothing starts and nothing can be approved. For admins."),

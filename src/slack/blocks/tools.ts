@@ -30,9 +30,10 @@ const FALLS: Record<Falls, string> = {
 const ROOM = 8000
 const NOTES = 3
 
-export function toolsList(sources: readonly ShownSource[]): Message {
+/** `agent`: whose they are, when it is not the file's own. */
+export function toolsList(sources: readonly ShownSource[], agent?: string): Message {
   const total = sources.reduce((sum, { tools }) => sum + tools.length, 0)
-  const text = escape(total === 0 ? "There are no tools" : `There are ${count(total, "tool")}`)
+  const text = escape(countOf(total, agent))
   const entries: Rich[] = []
   let left = ROOM
   let shown = 0
@@ -48,11 +49,16 @@ export function toolsList(sources: readonly ShownSource[]): Message {
   const rest = total - shown
   const more = rest > 0 ? [section(words(`and ${count(rest, "more tool")}: the command line's “tools” lists all`))] : []
   const how = section("\nA card shows what a call would do before anything that is asked about.")
-  const head = [header("Tools")]
+  const head = [header(agent === undefined ? "Tools" : `Tools of the agent ${agent}`)]
   return guarded({ text, blocks: [...head, rich(...entries, ...more, how)] }, () => ({
     text,
     blocks: [...head, rich(section(`${text}. The list is too long for one message.`))],
   }))
+}
+
+function countOf(total: number, agent: string | undefined): string {
+  const there = agent === undefined ? "There are" : `The agent ${agent} has`
+  return `${there} ${total === 0 ? "no tools" : count(total, "tool")}`
 }
 
 function headOf({ name, state, tools }: ShownSource): Rich {

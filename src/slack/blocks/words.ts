@@ -34,6 +34,8 @@ export type Said =
   | { about: "pause" | "resume"; outcome: PauseOutcome }
   /** An agent was named that the person can't use there, or that there is not. */
   | { about: "no agent"; name: string }
+  /** The same of an agent whose tools were asked for; `command` has its slash. */
+  | { about: "no such agent"; name: string; command: string }
   /** Nothing new starts: who said so, and when. */
   | { about: "start in a pause"; by: string; at: number }
   /** As many runs as may be at once are not over, of whoever asked or in the channel; `command` has its slash. */
@@ -101,6 +103,8 @@ const TELLING: { [K in Telling]: (said: OfKind<K>) => string } = {
   },
   "no agent": ({ name }) =>
     `Not started: there is no agent “${clip(oneLine(name), 40)}” that you can use here. What begins with an @ names one.`,
+  "no such agent": ({ name, command }) =>
+    `There is no agent “${clip(oneLine(name), 40)}” that you can use here; “${command} agents” shows which there are.`,
   start: ({ why }) => `Not started. ${denied(why, "start runs")}`,
   reveal: ({ why }) => `Not shown. ${denied(why, "see the masked values")}`,
   "sign in": ({ why }) =>
