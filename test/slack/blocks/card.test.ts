@@ -459,6 +459,26 @@ describe("at a glance", () => {
     [{ effects: "repeatable" }, "Has effects. Running it twice"],
     [{ effects: "once" }, "Has effects. (As the tool declares.)"],
     [{ effects: "once", destructive: true }, "⚠ Destructive: what it does may not be undone. (As the tool declares.)"],
+    // What a server says of its tool stands there as its words.
+    [{ hints: {} }, "Has effects. (Its server says nothing of what it does.)"],
+    [{ hints: { readOnly: true } }, "Has effects. (Its server says: read-only. Nobody has checked that.)"],
+    [
+      { effects: "none", hints: { readOnly: true, openWorld: true } },
+      "Read-only: it changes nothing. (Its server says: read-only, reaches others. Nobody has checked that.)",
+    ],
+    [
+      { destructive: true, hints: { readOnly: false, destructive: true, idempotent: false } },
+      "⚠ Destructive: what it does may not be undone. (Its server says: not read-only, destructive, not to be repeated. Nobody has checked that.)",
+    ],
+    [
+      { effects: "repeatable", hints: { destructive: false, idempotent: true, openWorld: false } },
+      "(Its server says: not destructive, may be repeated. Nobody has checked that.)",
+    ],
+    [
+      { hints: {}, since: "appeared" },
+      "⚠ This tool appeared after the bot started, so no rule with a wildcard lets it",
+    ],
+    [{ hints: {}, since: "changed" }, "⚠ This tool changed after the bot started"],
   ])("%j: %s", (change, words) => {
     expect(readable(card(sampleView({ run: call(change) })))).toContain(words)
   })

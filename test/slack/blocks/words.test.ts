@@ -107,6 +107,46 @@ test("no sentence claims more than is known, and each is one that can be sent", 
   }
 })
 
+test.each<[Said, string]>([
+  [
+    { about: "closed door", door: "command", command: "/agent" },
+    "Nothing was started: the command starts no runs here. Please mention me in a channel.",
+  ],
+  [
+    { about: "closed door", door: "mention", command: "/ops" },
+    "Nothing was started: a mention starts no runs here. Please use /ops in a channel.",
+  ],
+  [
+    { about: "closed door", door: "reply", command: "/agent" },
+    "Nothing was started: a reply goes on with no run here. Please use /agent in a channel.",
+  ],
+  [
+    { about: "closed door", door: "message", command: "/agent" },
+    "Nothing was started: a direct message starts no runs here. Please use /agent in a channel.",
+  ],
+  [{ about: "speak", why: "not listed" }, "Not taken up. You are not among those who may go on with this run."],
+  [
+    { about: "heard", how: "kept" },
+    "Kept: the agent reads this at its next step. It decides nothing about a card that waits.",
+  ],
+  [{ about: "heard", how: "goes on" }, "The run goes on with this."],
+  [
+    { about: "heard", how: "too much" },
+    "Not kept: the agent has not read the last 20 messages yet. Please say it again once it has gone on.",
+  ],
+  [
+    { about: "heard", how: "stopping" },
+    "Not kept: the run is being cancelled. Reply again once it is over, and it goes on.",
+  ],
+  [
+    { about: "no such agent", name: "db", command: "/agent" },
+    "There is no agent “db” that you can use here; “/agent agents” shows which there are.",
+  ],
+])("of doors and of what is said in a thread: %j", (said, sentence) => {
+  expect(words(said)).toBe(sentence)
+  expect(fits(note(sentence))).toEqual([])
+})
+
 test("where the bot can't write, the way out is named", () => {
   expect(words({ about: "channel", error: "not_in_channel" })).toMatch(/Invite me .*another channel/)
   expect(words({ about: "channel", error: "is_archived" })).toContain("archived")
