@@ -31,6 +31,7 @@ const SCRIPTS = {
   showRecord: 3,
   auditAdvance: 3,
   pace: 1,
+  swap: 1,
 } as const
 
 export type Script = keyof typeof SCRIPTS

@@ -59,6 +59,9 @@ export const paceKey = (prefix: string): string => `{${prefix}:0}:pace`
 /** Who wants no pings: one set for all shards, in the first. */
 export const quietKey = (prefix: string): string => `{${prefix}:0}:quiet`
 
+/** What texts begin with that belong to no run: they are in the first shard. */
+export const drawerKey = (prefix: string): string => `{${prefix}:0}:kept:`
+
 /**
  * The id of the run that a command starts: the same for every delivery of one command, since it comes from its team and
  * trigger id alone. It begins with the shard the run lives in.

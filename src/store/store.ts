@@ -2,7 +2,6 @@
  * The store: runs in Redis, each changed by one atomic commit at a time, and claimed by one worker at a time. It knows no
  * approval, no model and no Slack: what a run becomes is decided by the transitions it is given.
  */
-import { randomBytes } from "node:crypto"
 import { FORMAT, indexesOf } from "../core/run.ts"
 import type { Run, Step } from "../core/run.ts"
 import type { Server } from "./address.ts"
@@ -10,11 +9,13 @@ import { type Broken, type Claim, claimed, type Claims } from "./claimed.ts"
 import { Clock } from "./clock.ts"
 import { scoreOf } from "./commit.ts"
 import { Connection, errorOf, faultOf, type Log, type Script } from "./connection.ts"
+import { Drawer } from "./drawer.ts"
 import { fieldOf, unpacked } from "./facts.ts"
 import { mustFit } from "./fit.ts"
 import { healthOf, type Health } from "./health.ts"
 import { admit, fullOne, type Full, type Limit } from "./limits.ts"
-import { MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
+import { drawerKey, MAX_SHARDS, paceKey, quietKey, shardKeys, shardOf, type Shard } from "./keys.ts"
+import { minter } from "./mint.ts"
 import { Outbox } from "./outbox.ts"
 import { overdue, type Overdue } from "./overdue.ts"
 import type { Taker } from "./lease.ts"
@@ -55,6 +56,8 @@ export class Store {
   readonly show: Show
   readonly outbox: Outbox
   readonly pause: Pause
+  /** What belongs to no run. */
+  readonly drawer: Drawer
   readonly #connection: Connection
   readonly #confirming: Connection | undefined
   readonly #keys: readonly Shard[]
@@ -86,6 +89,7 @@ export class Store {
     })
     this.outbox = new Outbox(connection, this.#keys)
     this.pause = new Pause(connection, this.#keys)
+    this.drawer = new Drawer(connection, drawerKey(options.prefix))
     this.#queue = new RunQueue({
       connection,
       sender: new Sender(connection, confirming && { connection: confirming, count: options.confirm }),
@@ -383,11 +387,4 @@ export class Store {
     if (!keys) throw new RangeError(`${JSON.stringify(id)} is not the id of a run`)
     return keys
   }
-}
-
-/** Tokens that no other commit or claim has: this process' own random beginning, and a counter. */
-function minter(): () => string {
-  const beginning = randomBytes(9).toString("base64url")
-  let count = 0
-  return () => `${beginning}${(count++).toString(36)}`
 }
