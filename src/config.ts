@@ -8,6 +8,7 @@ import { type KnownEnvironment, type LogLevel, readEnvironment, type Transport }
 import { isTheFiles, withWholeModels } from "./config/agents.ts"
 import { alike } from "./config/forms.ts"
 import { knownOf, type KnownSettings } from "./config/known.ts"
+import { wrongSignIn } from "./config/oauth.ts"
 import { settings } from "./config/settings.ts"
 import { warningsOf } from "./config/warnings.ts"
 import { readYaml, type YamlFile } from "./config/yaml.ts"
@@ -21,6 +22,8 @@ export type Config = Omit<Settings, "redis"> & {
   file: string
   redis: Settings["redis"] & Server
   slack: { botToken: string; apiUrl: string; transport: Transport }
+  /** What is kept for people is encrypted under it: 32 bytes. */
+  key: Buffer | undefined
   logLevel: LogLevel
 }
 
@@ -58,12 +61,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Reading {
   const file = readFile(set)
   const faults = [...own.faults, ...file.faults].map((fault) => (/[.?!]$/.test(fault) ? fault : `${fault}.`))
   const known = { ...file.known, ...own.known, file: file.path, at: file.at }
-  faults.push(...wrongPlace(known))
+  faults.push(...wrongPlace(known), ...wrongSignIn(known))
   const read = { known, faults, settings: file.settings, warnings: warningsOf(file.known, file.path, file.at) }
   if (!own.values || !file.settings || faults.length > 0) return { ok: false, ...read }
-  const { slack, redisUrl: url, sentinelPassword, logLevel, secrets } = own.values
+  const { slack, redisUrl: url, sentinelPassword, key, logLevel, secrets } = own.values
   const redis = { ...file.settings.redis, url, sentinelPassword }
-  const config = { ...file.settings, file: file.path, redis, slack, logLevel }
+  const config = { ...file.settings, file: file.path, redis, slack, key, logLevel }
   return { ok: true, ...read, config, secrets: [...new Set([...secrets, ...file.secrets])] }
 }
 

@@ -31,7 +31,7 @@ const LEAST = "model: { provider: demo }\n"
 const DOORS = "starters: [ U1 ]\nchannels: [ C1 ]\naudit: { channel: C2 }\n"
 /** As the file's own order has them. */
 const SETTINGS = [
-  "model, instructions, tools, httpTools, mcpServers, command, starters, doors, channels",
+  "model, instructions, tools, httpTools, mcpServers, signIn, command, starters, doors, channels",
   "approvers, selfApproval, quorum, expiresIn, startWithin, notify, cards, remind, escalate, reason, edit, grant, mask",
   "admins, authorizationHosts, maxAsksPerTurn, approvals",
   "agents",
@@ -433,12 +433,6 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       "redis: { url: redis://x }",
       ['2: redis has no setting "url"; there are prefix, shards, confirm, keepEnded, insecure, cluster, sentinel.'],
-    ],
-    [
-      "mcpServers: { a: { url: https://mcp.example.com/mcp, oauth: true } }",
-      [
-        '2: mcpServers.a.oauth is not supported: give the server a token of its own, as headers: { Authorization: "Bearer ${NAME}" }.',
-      ],
     ],
     ["redis: { insecure: 1 }", ["2: redis.insecure must be true or false, not 1."]],
     ["__proto__: { a: 1 }", [`2: the file has no setting "__proto__"; there are ${SETTINGS}.`]],

@@ -46,9 +46,23 @@ const environment = z.object({
     })
     .prefault("redis://127.0.0.1:6379"),
   REDIS_SENTINEL_PASSWORD: z.string().optional(),
+  COUNTERSIGN_KEY: z
+    .string()
+    // Never repeated in a message, not even a wrong one.
+    .refine((text) => keyOf(text) !== undefined, {
+      error: "must be 32 bytes in base64 or hex: make one with: openssl rand -base64 32",
+    })
+    .optional(),
   COUNTERSIGN_CONFIG: z.string().prefault("./countersign.yaml"),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: said(`one of ${LOG_LEVELS.join(", ")}`) }).prefault("info"),
 })
+
+/** The bytes of a key as people write it; undefined where it is none. */
+function keyOf(text: string): Buffer | undefined {
+  const spelled = text.trim()
+  if (/^[0-9a-f]{64}$/i.test(spelled)) return Buffer.from(spelled, "hex")
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(spelled) ? Buffer.from(spelled, "base64") : undefined
+}
 
 type Environment = z.output<typeof environment>
 
@@ -64,6 +78,10 @@ export interface KnownEnvironment {
   }
   redisUrl: string | undefined
   sentinelPassword: string | undefined
+  /** Whether COUNTERSIGN_KEY is set, be it right or wrong. */
+  hasKey: boolean
+  /** Where Slack's requests come to, if they come over HTTP. */
+  port: number | undefined
 }
 
 export interface EnvironmentRead {
@@ -75,6 +93,8 @@ export interface EnvironmentRead {
     slack: { botToken: string; apiUrl: string; transport: Transport }
     redisUrl: string
     sentinelPassword: string | undefined
+    /** 32 bytes. */
+    key: Buffer | undefined
     logLevel: LogLevel
     secrets: string[]
   }
@@ -89,7 +109,9 @@ export function readEnvironment(set: NodeJS.ProcessEnv): EnvironmentRead {
     const { SLACK_BOT_TOKEN: botToken, SLACK_API_URL: apiUrl, REDIS_URL: redisUrl, LOG_LEVEL: logLevel } = own.data
     const slack = { botToken, apiUrl, transport: transport.of(own.data) }
     const sentinelPassword = own.data.REDIS_SENTINEL_PASSWORD
-    return { known, faults: [], values: { slack, redisUrl, sentinelPassword, logLevel, secrets: secretsOf(own.data) } }
+    const key = keyOf(own.data.COUNTERSIGN_KEY ?? "")
+    const secrets = secretsOf(own.data)
+    return { known, faults: [], values: { slack, redisUrl, sentinelPassword, key, logLevel, secrets } }
   }
   const faults = own.success ? [] : own.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`)
   return { known, faults: transport.ok ? faults : [...faults, transport.fault] }
@@ -108,6 +130,8 @@ function knownOf(set: NodeJS.ProcessEnv): KnownEnvironment {
     },
     redisUrl: REDIS_URL.safeParse(set["REDIS_URL"]).data,
     sentinelPassword: set["REDIS_SENTINEL_PASSWORD"],
+    hasKey: set["COUNTERSIGN_KEY"] !== undefined,
+    port: http ? environment.shape.PORT.safeParse(set["PORT"]).data : undefined,
   }
 }
 
@@ -149,6 +173,10 @@ function secretsOf(env: Environment): string[] {
   const { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_SIGNING_SECRET, REDIS_SENTINEL_PASSWORD } = env
   // As it stands in the url, too: that is how a careless line would show it.
   const written = /^rediss?:\/\/[^:@]*:(.*)@/.exec(env.REDIS_URL)?.[1]
-  const values = [SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_SIGNING_SECRET, REDIS_SENTINEL_PASSWORD, password, written]
+  const { COUNTERSIGN_KEY } = env
+  const key = keyOf(COUNTERSIGN_KEY ?? "")
+  const spelled = [COUNTERSIGN_KEY?.trim(), key?.toString("base64"), key?.toString("base64url"), key?.toString("hex")]
+  const tokens = [SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_SIGNING_SECRET]
+  const values = [...tokens, REDIS_SENTINEL_PASSWORD, password, written, ...spelled]
   return [...new Set(values.filter((value) => value !== undefined && value !== ""))] as string[]
 }

@@ -43,6 +43,8 @@ export interface KnownSettings {
   tools: Part<string>
   httpTools: Part<Settings["httpTools"][number]>
   mcpServers: Settings["mcpServers"] | undefined
+  /** "none": the file has none. */
+  signIn: "none" | Settings["signIn"]
   command: string | undefined
   starters: Part<string>
   channels: Part<string>
@@ -73,6 +75,11 @@ export function knownOf({ shape }: Schema, source: Source = NOTHING): KnownSetti
     tools: list("tools", shape.tools),
     httpTools: list("httpTools", shape.httpTools),
     mcpServers: valueOf(shape, source, "mcpServers"),
+    signIn: isTold(shape, source, "signIn")
+      ? source.data["signIn"] === undefined
+        ? "none"
+        : valueOf(shape, source, "signIn")
+      : undefined,
     command: valueOf(shape, source, "command"),
     starters: list("starters", shape.starters),
     channels: list("channels", shape.channels),

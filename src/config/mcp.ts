@@ -9,6 +9,7 @@ import { isRecord } from "../core/json.ts"
 import { duration } from "./asking.ts"
 import { mapping, said, show } from "./forms.ts"
 import { headers } from "./headers.ts"
+import { oauth, type OAuth } from "./oauth.ts"
 import { expanded, isPrivate, NOT_PRIVATE, type Surroundings } from "./references.ts"
 
 /** What is said of every server, whatever the way to it. */
@@ -27,7 +28,13 @@ interface Common {
 
 export type McpServer =
   | (Common & { kind: "stdio"; command: string; args: string[]; env: Record<string, string>; cwd: string })
-  | (Common & { kind: "http"; url: string; headers: Record<string, string> })
+  | (Common & {
+      kind: "http"
+      url: string
+      headers: Record<string, string>
+      /** People sign in to it, each for themselves. */
+      oauth?: OAuth | undefined
+    })
 
 export interface McpSettings {
   servers: McpServer[]
@@ -213,15 +220,14 @@ function http(around: Surroundings) {
       })
       .transform(({ values }) => values)
       .prefault({}),
-    // Said in words, for whoever brings a file of another client: without a sign-in such a server refuses every call.
-    oauth: z
-      .literal(false, {
-        error: 'is not supported: give the server a token of its own, as headers: { Authorization: "Bearer ${NAME}" }',
-      })
-      .optional(),
+    oauth: oauth(around),
     ...common,
+  }).refine(({ headers, oauth: signingIn }) => signingIn === undefined || !Object.keys(headers).some(isAuthorization), {
+    error: "has both oauth and a header Authorization: keep one",
   })
 }
+
+const isAuthorization = (name: string): boolean => name.toLowerCase() === "authorization"
 
 /** A text that may hold `${NAME}`. */
 const text = (around: Surroundings, what: string) =>

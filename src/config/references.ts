@@ -20,6 +20,7 @@ const OWN = new Set([
   "SLACK_SIGNING_SECRET",
   "REDIS_URL",
   "REDIS_SENTINEL_PASSWORD",
+  "COUNTERSIGN_KEY",
 ])
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 

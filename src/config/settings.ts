@@ -13,6 +13,7 @@ import { count, ids, mapping, said } from "./forms.ts"
 import { httpTools } from "./http-tools.ts"
 import { mcpServers } from "./mcp.ts"
 import { modelSettings } from "./model.ts"
+import { signIn } from "./oauth.ts"
 import type { Surroundings } from "./references.ts"
 
 const PEOPLE = "users (U…) and user groups (S…)"
@@ -35,6 +36,7 @@ export function settings(around: Surroundings) {
       .default([]),
     httpTools: httpTools(around),
     mcpServers: mcpServers(around).prefault({}),
+    signIn: signIn.optional(),
     command: z
       .string({ error: said("the slash command, such as /agent") })
       // Slack's own rule; a command in capitals would never be the one that Slack sends.
