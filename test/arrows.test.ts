@@ -12,6 +12,7 @@ const src = resolve(import.meta.dirname, "..", "src")
 const ALLOWED: Record<string, readonly string[]> = {
   "main.ts": ["*"],
   "bot.ts": ["*"],
+  "signing.ts": ["*"],
   check: ["*"],
   "index.ts": ["core", "agent"],
   "config.ts": ["config", "store/address.ts"],
@@ -20,7 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   core: [],
   agent: ["core", "config.ts", "log.ts"],
   store: ["core", "config.ts", "log.ts"],
-  tools: ["agent/tool.ts", "core", "config", "config.ts", "log.ts"],
+  tools: ["agent/tool.ts", "core", "config", "config.ts", "log.ts", "store/drawer.ts"],
   slack: ["store", "core", "config.ts", "log.ts"],
   audit: ["store", "core", "config.ts", "log.ts"],
   work: ["agent", "store", "core", "config.ts", "log.ts"],

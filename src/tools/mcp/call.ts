@@ -39,8 +39,14 @@ export interface Calling {
   clean: (text: string) => string
 }
 
-/** `away`: it was not executed, for the server or what it knew of us is gone; `refusal`: or for another reason. */
-export type Called = { kind: "result"; result: ToolResult } | { kind: "away"; why: string; refusal?: ToolResult }
+/**
+ * away: it was not executed, for the server or what it knew of us is gone; `refusal`: or for another reason · unknown person: nor
+ * was this, for the server wants to know whom it is for.
+ */
+export type Called =
+  | { kind: "result"; result: ToolResult }
+  | { kind: "away"; why: string; refusal?: ToolResult }
+  | { kind: "unknown person"; refusal: ToolResult }
 
 /** The longest that a timer may be, ms: what ends a call is `Patience`. */
 const FOREVER = 2 ** 31 - 1
@@ -127,6 +133,7 @@ function refused(code: number, { said, server, unknown }: Failure): Called {
   const refusal = { output, isError: true }
   // A session that is not known there any more, which some call a bad request.
   if (code === 404 || code === 400) return { kind: "away", why: `it answered with HTTP ${code}: ${said}`, refusal }
+  if (code === 401) return { kind: "unknown person", refusal }
   if (code >= 300 && code < 500 && code !== 408) return result(refusal)
   return unknown(code > 0 ? `it answered with HTTP ${code}: ${said}` : said)
 }
@@ -135,7 +142,7 @@ function refused(code: number, { said, server, unknown }: Failure): Called {
 const UNSENT = new Set([
   "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "UND_ERR_CONNECT_TIMEOUT",
   "CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ENOTSENT",
 ]) // prettier-ignore
 
 function networkCode(error: unknown): string | undefined {

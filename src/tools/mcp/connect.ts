@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import type { Config } from "../../config.ts"
+import type { Access } from "./access.ts"
 import { CAPABILITIES, type elicitor } from "./elicit.ts"
 import { boundedFetch } from "./fetch.ts"
 import { messageOf, oneLine } from "./result.ts"
@@ -36,6 +37,8 @@ export interface Connecting {
   onCut: (mark: string) => void
   /** The server asks a person. */
   onElicit: ReturnType<typeof elicitor>
+  /** Whom each request is for, where the server is called for one person. */
+  access?: Access | undefined
 }
 
 /** ms for ending a connection: a program is told to end after two seconds, and killed after four. */
@@ -122,9 +125,10 @@ function programOf({ command, args, env, cwd }: McpServer & { kind: "stdio" }): 
 }
 
 function remoteOf({ url, headers }: McpServer & { kind: "http" }, how: Connecting) {
+  const send = boundedFetch(how.onCut)
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    fetch: boundedFetch(how.onCut),
+    fetch: how.access ? how.access.by(send) : send,
   })
   // Its session may be undefined, which the SDK's own type doesn't say.
   return { transport: transport as Transport, lastWords: () => "" }

@@ -4,6 +4,7 @@
  */
 import { Agent, fetch as send } from "undici"
 import { isRecord } from "../../core/json.ts"
+import type { Fetch } from "./access.ts"
 
 /** Bytes of one answer, or of one event of a stream. */
 const MAX_BYTES = 10 * 1024 * 1024
@@ -13,8 +14,6 @@ const READ_WITHIN = 200
 
 /** Under this name in a call's `_meta` stands what `onCut` is told. */
 export const MARK = "countersign/attempt"
-
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 export function boundedFetch(onCut: (mark: string) => void): Fetch {
   // How long a call may take is counted elsewhere.

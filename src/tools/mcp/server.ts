@@ -5,6 +5,7 @@
 import type { ToolContext } from "../../agent/tool.ts"
 import type { ToolResult } from "../../core/suspension.ts"
 import type { Log } from "../../log.ts"
+import type { Access } from "./access.ts"
 import { call, type Called, type Underway } from "./call.ts"
 import { connect, inTime, type Connection, type McpServer } from "./connect.ts"
 import { elicitor } from "./elicit.ts"
@@ -18,6 +19,8 @@ export interface ServerOptions {
   clean: (text: string) => string
   /** What it lists is another by now. */
   onListed: () => void
+  /** Whom it is called for, where that is one person. */
+  access?: Access | undefined
   /** ms until it must have answered first. */
   connectWithin?: number
   /** The first back-off, ms; it doubles. */
@@ -94,15 +97,20 @@ export class Server {
     // A server that has forgotten us executed nothing; it is asked once more when it knows us again.
     for (let again = false; ; again = true) {
       const connection = await this.#standing()
-      if (!connection) return this.#away()
+      if (!connection) return this.#away(ctx)
       const { underway } = this
       const { timeout, name } = server
       const called: Called = await call({ connection, server: name, tool, args, ctx, timeout, underway, clean })
       if (called.kind === "result") return called.result
+      if (called.kind === "unknown person") return this.#unknownPerson(called.refusal, ctx)
       this.#lose(connection, called.why)
-      if (again || ctx.signal?.aborted) return called.refusal ?? this.#away()
+      if (again || ctx.signal?.aborted === true) return called.refusal ?? this.#away(ctx)
       await this.#connect()
     }
+  }
+
+  async #unknownPerson(refusal: ToolResult, ctx: ToolContext): Promise<ToolResult> {
+    return (await this.#options.access?.refused(ctx)) ?? refusal
   }
 
   /** Ends it within `ms`; it doesn't come back. */
@@ -121,7 +129,9 @@ export class Server {
     return this.#state.kind === "ready" ? this.#connection : undefined
   }
 
-  #away(): ToolResult {
+  async #away(ctx: ToolContext): Promise<ToolResult> {
+    const { access } = this.#options
+    if (access && (await access.isOver())) return access.refused(ctx)
     const why = whyAway(this.#state)
     const known = why === undefined ? "" : ` (${why})`
     const output = `the MCP server ${this.config.name} is away${known}; the call was not executed. It is connected again as soon as it answers.`
@@ -147,6 +157,7 @@ export class Server {
         onOver: (why) => this.#lose(connection, why),
         onTrouble: () => void this.#probe(connection),
         onElicit: this.#elicit,
+        access: this.#options.access,
         onCut: (mark) => this.underway.get(mark)?.patience.giveUp("the connection ended before its answer came"),
       })
       const listed = await list(connection.client, server)

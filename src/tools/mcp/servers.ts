@@ -12,12 +12,14 @@ import { nameOf } from "./names.ts"
 import { oneLine } from "./result.ts"
 import { Server, type ServerOptions, type State } from "./server.ts"
 
-export interface ServersOptions extends Pick<ServerOptions, "connectWithin" | "retryBase"> {
+export interface ServersOptions extends Pick<ServerOptions, "access" | "connectWithin" | "retryBase"> {
   servers: readonly McpServer[]
   /** Names that other tools have. */
   taken: readonly string[]
   /** Our own, which servers are sent or not. */
   secrets: readonly string[]
+  /** Prints of their tools at what counts as their start, by name, where that was before; else they are learnt. */
+  atStart?: Map<string, string> | undefined
   log: Log
 }
 
@@ -37,17 +39,20 @@ export class Servers implements ToolSource {
   readonly #options: ServersOptions
   readonly #servers: readonly Server[]
   /** Prints of the tools that were there at the start, by name; they are learnt until it is over. */
-  readonly #atStart = new Map<string, string>()
-  #started = false
+  readonly #atStart: Map<string, string>
+  #started: boolean
   #tools: readonly Tool[] = []
   #standing = new Map<Server, { tools: Tool[]; notes: string[] }>()
   /** Tools that were made, by server and print: what hasn't changed is not made anew. */
   #made = new Map<string, Tool | string>()
 
   constructor(options: ServersOptions) {
-    const { servers, secrets, taken: _taken, ...rest } = options
+    const { servers, secrets, taken: _taken, atStart = new Map<string, string>(), ...rest } = options
     this.#options = options
-    const clean = withoutOurs(secrets)
+    this.#atStart = atStart
+    this.#started = atStart.size > 0
+    const ours = withoutOurs(secrets)
+    const clean = (text: string): string => ours(rest.access?.clean(text) ?? text)
     const onListed = (): void => this.#gather()
     this.#servers = servers.map((server) => new Server({ ...rest, server, clean, onListed }))
   }
@@ -68,6 +73,11 @@ export class Servers implements ToolSource {
       const { tools = [], notes = [] } = this.#standing.get(server) ?? {}
       return { name: server.config.name, state: server.state, tools, notes: [...server.listed.notes, ...notes] }
     })
+  }
+
+  /** Whether a call is under way. */
+  get isBusy(): boolean {
+    return this.#servers.some(({ underway }) => underway.size > 0)
   }
 
   async stop(ms: number): Promise<void> {
