@@ -12,6 +12,7 @@ import { loadModel } from "./agent/provider.ts"
 import { createToolkit } from "./agent/tool.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
+import type { Person } from "./core/fact.ts"
 import { mayStillGrant } from "./core/grant.ts"
 import { userMessage, type Part } from "./core/parts.ts"
 import { isPerson, principalsOf } from "./core/policy.ts"
@@ -24,13 +25,16 @@ import { identify, slackClient } from "./slack/client.ts"
 import { startLive, type Telling } from "./slack/live.ts"
 import { People } from "./slack/people.ts"
 import { startShow } from "./slack/show.ts"
+import { Names } from "./slack/show/names.ts"
 import { Pace } from "./slack/show/pace.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
+import { signingIn } from "./signing.ts"
 import { Store, type Loaded } from "./store/store.ts"
 import { callsOf, fallsOf, decidersIn, masksFor, policiesOf, policyGuard, policyOf, ruleFor } from "./work/guard.ts"
 import type { Policy, StillMay } from "./work/guard.ts"
 import { startPulse } from "./work/pulse.ts"
 import { Servers } from "./tools/mcp/servers.ts"
+import { sharedOf, type PersonalStanding } from "./tools/oauth/kits.ts"
 import { KnownPause } from "./work/paused.ts"
 import { startWorker } from "./work/worker.ts"
 
@@ -79,7 +83,7 @@ async function modelOf(
 async function agentOf(
   { config, demo, telling: { said, told } }: BotOptions & { telling: Telling },
   { instructions, model }: Pick<Config, "instructions" | "model">,
-  tools: Toolkit,
+  { tools, toolsFor }: Pick<Agent, "tools" | "toolsFor">,
   policy: Policy,
   stillMay: StillMay,
 ): Promise<Agent> {
@@ -91,6 +95,7 @@ async function agentOf(
     live: model.stream ? { said, told } : { told },
     ...(instructions === "" ? {} : { instructions }),
     tools,
+    toolsFor,
     maxTurns: model.maxTurns,
     maxTokens: model.maxTokens,
     contextTokens: model.contextTokens,
@@ -106,26 +111,37 @@ async function agentOf(
 /** Which agent a run is of: what one of the file leaves out is as the file has it. */
 async function agentsOf(
   options: BotOptions & { telling: Telling },
-  tools: Toolkit,
+  kits: Pick<Agent, "tools" | "toolsFor">,
   { policy, policies }: { policy: Policy; policies: ReadonlyMap<string, Policy> },
   stillMay: StillMay,
 ): Promise<(run: Run) => Agent> {
   const { config } = options
-  const own = await agentOf(options, config, tools, policy, stillMay)
+  const own = await agentOf(options, config, kits, policy, stillMay)
   const named = new Map<string, Agent>()
   for (const [name, agent] of Object.entries(config.agents)) {
     const settings = { instructions: agent.instructions ?? config.instructions, model: agent.model ?? config.model }
-    const kit = agent.tools ? narrowed(tools, agent.tools) : tools
-    named.set(name, await agentOf(options, settings, kit, policies.get(name) ?? policy, stillMay))
+    const own = agent.tools ? fewer(kits, agent.tools) : kits
+    named.set(name, await agentOf(options, settings, own, policies.get(name) ?? policy, stillMay))
   }
   return ({ agent }) => (agent === undefined ? own : (named.get(agent) ?? gone(own, agent)))
+}
+
+function fewer({ tools, toolsFor }: Pick<Agent, "tools" | "toolsFor">, globs: readonly string[]) {
+  return {
+    tools: narrowed(tools, globs),
+    toolsFor: toolsFor && (async (person: Person) => narrowed(await toolsFor(person), globs)),
+  }
 }
 
 /** The transcript that a run begins with. */
 const opening = (prompt: string, parts?: readonly Part[]): string[] => [userMessage(prompt, parts)]
 
-/** Where tools come from, for people; `globs`: those alone whose names match one. */
-function sourcesOf(own: readonly Tool[], servers: Servers, policy: Policy, globs: readonly string[] = ["*"]) {
+/** Where tools come from, for one person, who has `personal` besides; `globs`: those alone whose names match one. */
+function sourcesOf(
+  { own, servers, personal }: { own: readonly Tool[]; servers: Servers; personal: readonly PersonalStanding[] },
+  policy: Policy,
+  globs: readonly string[] = ["*"],
+) {
   const shown = (tools: readonly Tool[]) =>
     tools
       .filter(({ name }) => globs.some((glob) => globMatches(glob, name)))
@@ -133,6 +149,7 @@ function sourcesOf(own: readonly Tool[], servers: Servers, policy: Policy, globs
   const all = [
     ...(own.length === 0 ? [] : [{ name: "Of the configuration", tools: own, notes: [] }]),
     ...servers.standing(),
+    ...personal.map((one) => ({ ...one, own: true })),
   ]
   // A server that has nothing for an agent is none of its own; of one that never answered nobody knows.
   return all
@@ -171,7 +188,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
   let committed: (id: string, step: Step, at: Loaded) => void = () => undefined
   try {
     const servers = new Servers({
-      servers: config.mcpServers.servers,
+      servers: sharedOf(config.mcpServers.servers),
       taken: options.tools.map(({ name }) => name),
       secrets: options.secrets,
       log,
@@ -196,15 +213,26 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       })
     const home = await identify(newClient())
     const people = new People(newClient(), home)
-    const policy = policyOf(config)
-    const policies = policiesOf(config)
+    const names = new Names(newClient())
+    const signing = signingIn({ ...options, shared: servers, store, names, workspace: home.name ?? home.team })
+    stops.ground.push((ms) => signing.stop(ms))
+    const unasked = (tool: Tool): boolean => signing.unasked(tool)
+    const policy = policyOf(config, undefined, unasked)
+    const policies = policiesOf(config, unasked)
     const telling = startLive({ store, client: newClient(CALL_TIMEOUT), pace: new Pace(store), log })
     stops.tellers.push(() => telling.stop())
-    const agentFor = await agentsOf({ ...options, telling }, tools, { policy, policies }, stillMayWith(people))
-    const calls = callsOf(policy, tools, config.authorizationHosts, policies)
+    const { toolsFor } = signing
+    const agentFor = await agentsOf(
+      { ...options, telling },
+      { tools, toolsFor },
+      { policy, policies },
+      stillMayWith(people),
+    )
+    const hosts = (tool: string) => [...config.authorizationHosts, ...signing.hostsFor(tool)]
+    const callsWith = (kit: Toolkit) => callsOf(policy, kit, hosts, policies)
     const all = [policy, ...policies.values()]
     const show = startShow({
-      schemaOf: calls.schemaOf,
+      schemaOf: (tool, run) => signing.known(run, tools).get(tool)?.inputSchema,
       store,
       client: newClient(CALL_TIMEOUT),
       log,
@@ -254,9 +282,13 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       doors: config.doors,
       lists: { starters, channels, approvers, admins, deciders: decidersIn(all) },
       agents: Object.entries(config.agents).map(([name, agent]) => ({ name, ...agent })),
-      sources: (agent = "") =>
-        sourcesOf(options.tools, servers, policies.get(agent) ?? policy, config.agents[agent]?.tools),
-      calls,
+      sources: async (person, agent = "") => {
+        const tools = { own: options.tools, servers, personal: await signing.standing(person) }
+        return sourcesOf(tools, policies.get(agent) ?? policy, config.agents[agent]?.tools)
+      },
+      calls: callsWith(tools),
+      callsFor: async (run) => callsWith(toolsFor ? await toolsFor(wishOf(run).asker) : tools),
+      signOut: (person, server) => signing.signOut(person, server),
       limits: config.limits,
       files: config.limits,
       keepEnded: redis.keepEnded,
@@ -266,6 +298,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       log,
     })
     stops.doors.push((ms) => app.stop(ms))
+    stops.doors.push(await signing.serve())
     homes = (run) => app.committed(run)
     const stopPulse = startPulse(
       store,

@@ -16,6 +16,7 @@ import { checkRedis } from "./check/redis.ts"
 import { fault, outage, plain, type Report, together } from "./check/report.ts"
 import { checkRules } from "./check/rules.ts"
 import { checkServers } from "./check/servers.ts"
+import { checkSignInNames } from "./check/sign-ins.ts"
 import { checkAppToken, checkBotToken, checkSameApp } from "./check/tokens.ts"
 import type { Known, Reading } from "./config.ts"
 import { loadTools, type LoadedTools } from "./tools/modules.ts"
@@ -51,6 +52,7 @@ export async function check(reading: Reading, options: CheckOptions = {}): Promi
     loaded.ok ? together() : fault(...loaded.faults),
     model,
     servers.report,
+    checkSignInNames(known, loaded.names),
     checkRules(known, names, { mayChange: servers.any }),
     checkApprovable(known, [...(loaded.names ?? []), ...(servers.names ?? [])], slack.findings),
     checkEnough(known, slack.findings),

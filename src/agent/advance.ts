@@ -8,7 +8,7 @@ import { nextFor, openAsks } from "../core/run.ts"
 import type { Call, Ended, Run } from "../core/run.ts"
 import { stumbled } from "../core/stumble.ts"
 import { end, took } from "../core/turn.ts"
-import { stepped } from "./agent.ts"
+import { stepped, toolsIn } from "./agent.ts"
 import type { Agent, Held } from "./agent.ts"
 import { asked } from "./asking.ts"
 import { perform } from "./call.ts"
@@ -143,7 +143,7 @@ async function turn(held: Held, agent: Agent, limit: Deadline): Promise<void> {
     return
   }
   if (held.run().said) await held.apply((run, now) => stepped(handedOver(run, now)))
-  const tools = agent.tools.tools()
+  const tools = (await toolsIn(agent, held.run())).tools()
   const taken = await asked(held, agent, { tools, limit })
   if ("shortened" in taken) return
   if (limit.aborted && !limit.isLate) return

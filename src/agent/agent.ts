@@ -4,8 +4,9 @@
  */
 import type { LanguageModelV3 } from "@ai-sdk/provider"
 import type { Tried } from "../core/ask.ts"
+import type { Person } from "../core/fact.ts"
 import type { Rule } from "../core/policy.ts"
-import type { Run, Step } from "../core/run.ts"
+import { wishOf, type Run, type Step } from "../core/run.ts"
 import { mintId } from "../core/suspension.ts"
 import type { Request, ToolResult } from "../core/suspension.ts"
 import type { Prices } from "../core/usage.ts"
@@ -73,6 +74,8 @@ export interface Agent {
   wishes?: ModelWishes
   instructions?: string
   tools: Toolkit
+  /** Those of one person, where not everybody has the same: whose is said by who spoke last in the run. */
+  toolsFor?: ((person: Person) => Promise<Toolkit>) | undefined
   /** What the model's tokens cost, where that is known. */
   prices?: Prices
   /** Turns after which the run ends incomplete. */
@@ -121,6 +124,10 @@ export interface Held {
    */
   watch(look: () => void, lost: (error: unknown) => void): () => void
 }
+
+/** The tools that the agent has in a run as it is now. */
+export const toolsIn = async ({ tools, toolsFor }: Agent, run: Run): Promise<Toolkit> =>
+  toolsFor ? toolsFor(wishOf(run).asker) : tools
 
 /** A Request whose id an earlier one of the run has: an answer would be to both, and one of them would wait for ever. */
 export const renamed = (request: Request): Request => ({ ...request, id: mintId() })

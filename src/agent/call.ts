@@ -14,7 +14,7 @@ import { doubtful } from "../core/doubt.ts"
 import type { Rule } from "../core/policy.ts"
 import { askedAgain, decided, finished, starting, suspended, unmarked } from "../core/turn.ts"
 import type { Result } from "../core/turn.ts"
-import { renamed, stepped } from "./agent.ts"
+import { renamed, stepped, toolsIn } from "./agent.ts"
 import { checkArgs, failure, isUnknown, runTool } from "./tool.ts"
 import type { Agent, Held } from "./agent.ts"
 import type { Deadline } from "./deadline.ts"
@@ -38,7 +38,7 @@ export async function perform(held: Held, agent: Agent, call: Call, limit: Deadl
   const not = notRun(held.run(), call)
   if (held.run().cancelled) return close(held, agent, call, failure(`cancelled: ${not}`), "cancelled")
   const [args = "", request, answer] = await held.texts(textsOf(call))
-  const tool = agent.tools.get(call.tool)
+  const tool = (await toolsIn(agent, held.run())).get(call.tool)
   if (!tool) {
     const why = agent.gone ?? `tool not available any more: ${call.tool}`
     return close(held, agent, call, failure(`${why}; ${not}`), "not available")

@@ -23,5 +23,6 @@ export function narrowed(kit: Toolkit, globs: readonly string[]): Toolkit {
 export const gone = (like: Agent, name: string): Agent => ({
   ...like,
   tools: narrowed(like.tools, []),
+  toolsFor: undefined,
   gone: `the agent ${name} is not configured any more`,
 })

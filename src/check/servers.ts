@@ -7,7 +7,9 @@ import { createLog } from "../log.ts"
 import type { McpServer } from "../tools/mcp/connect.ts"
 import { whyAway } from "../tools/mcp/server.ts"
 import { Servers, START_WITHIN } from "../tools/mcp/servers.ts"
+import { personalOf, sharedOf } from "../tools/oauth/kits.ts"
 import { plain, type Report, together, warning } from "./report.ts"
+import { checkSignIns } from "./sign-ins.ts"
 
 /** The most that is said of one server. */
 const MOST = 20
@@ -37,20 +39,29 @@ export async function withServers<T>(
 }
 
 /**
- * What each answers. `names`: of all their tools; undefined where some server is away.
+ * What each answers; of those that people sign in to, where they do. `names`: of all their tools; undefined where some server is
+ * away, or shows them to whoever has signed in alone.
  */
-export function checkServers(
-  { mcpServers }: Config,
+export async function checkServers(
+  { mcpServers }: Pick<Config, "mcpServers">,
   around: Around,
 ): Promise<{ report: Report; names: string[] | undefined }> {
-  return withServers(mcpServers.servers, around, (servers) => {
-    const standing = servers.standing().filter(({ state }) => state.kind !== "disabled")
-    const whole = standing.every(({ state }) => state.kind === "ready")
-    return {
-      report: together(...standing.map(found)),
-      names: whole ? servers.tools().map(({ name }) => name) : undefined,
-    }
-  })
+  const { servers } = mcpServers
+  const personal = personalOf(servers)
+  const [{ report, names }, signIns] = await Promise.all([
+    withServers(sharedOf(servers), around, listed),
+    checkSignIns(personal),
+  ])
+  return { report: together(report, signIns), names: personal.length === 0 ? names : undefined }
+}
+
+function listed(servers: Servers): { report: Report; names: string[] | undefined } {
+  const standing = servers.standing().filter(({ state }) => state.kind !== "disabled")
+  const whole = standing.every(({ state }) => state.kind === "ready")
+  return {
+    report: together(...standing.map(found)),
+    names: whole ? servers.tools().map(({ name }) => name) : undefined,
+  }
 }
 
 function found({ name, state, notes }: ReturnType<Servers["standing"]>[number]): Report {

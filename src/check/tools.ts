@@ -2,12 +2,14 @@
  * Every tool that the file gives, told to whoever writes it: where it comes from, what it takes, what its calls may do, and under
  * which rule they fall. It calls none; what can't be looked at is said, and hides nothing else.
  */
-import type { Tool } from "../agent/tool.ts"
+import { defineTool, type Tool } from "../agent/tool.ts"
 import type { Known, Reading } from "../config.ts"
 import { globMatches, type ApprovalRule, type When } from "../core/rules.ts"
 import { whyAway } from "../tools/mcp/server.ts"
 import type { Servers } from "../tools/mcp/servers.ts"
 import { loadTools } from "../tools/modules.ts"
+import { signInDefinition } from "../tools/oauth/asks.ts"
+import { personalOf, sharedOf } from "../tools/oauth/kits.ts"
 import { testPolicy, unknownAgent } from "./policy-test.ts"
 import { plain } from "./report.ts"
 import { withServers } from "./servers.ts"
@@ -31,6 +33,8 @@ export interface Listed {
 interface Given {
   tool: Tool
   from: string
+  /** No rule is needed for it to run. */
+  unasked?: true
 }
 
 /** All tools, or the one that is named, with the rule for the args that are given. */
@@ -83,12 +87,20 @@ async function gathered({ tools, httpTools, mcpServers }: Known, secrets: readon
   const loaded = await loadTools(tools.items, httpTools.items)
   const given = loaded.tools.map((tool) => ({ tool, from: loaded.from.get(tool.name) ?? tool.source }))
   const taken = given.map(({ tool }) => tool.name)
-  const foreign = await withServers(mcpServers?.servers ?? [], { taken, secrets }, ofServers)
+  const all = mcpServers?.servers ?? []
+  const foreign = await withServers(sharedOf(all), { taken, secrets }, ofServers)
   return {
-    tools: [...given, ...foreign.tools],
+    tools: [...given, ...foreign.tools, ...personalOf(all).map(signInOf)],
     faults: [...(loaded.ok ? [] : loaded.faults), ...foreign.faults],
   }
 }
+
+/** Of a server that people sign in to, all that is there for everybody. */
+const signInOf = ({ name }: { name: string }): Given => ({
+  tool: defineTool({ ...signInDefinition(name), run: () => undefined }),
+  from: `mcpServers.${name}`,
+  unasked: true,
+})
 
 /** What each has that is connected to. */
 function ofServers(servers: Servers): Gathered {
@@ -105,7 +117,7 @@ function ofServers(servers: Servers): Gathered {
 const awayWords = (name: string, why: string | undefined): string =>
   `mcpServers.${name}: it could not be asked for its tools${why === undefined ? "" : ` (${plain(why)})`}.`
 
-function about({ tool, from }: Given, { settings, known }: Reading, { args, agent }: Wanted): string[] {
+function about({ tool, from, unasked }: Given, { settings, known }: Reading, { args, agent }: Wanted): string[] {
   const { name, description, effects, destructive, inputSchema } = tool
   return [
     `${name}, from ${plain(from)}`,
@@ -113,7 +125,7 @@ function about({ tool, from }: Given, { settings, known }: Reading, { args, agen
     `  Effects: ${EFFECTS[effects]}${destructive ? ", and what it does may not be undone" : ""}.`,
     `  Takes: ${takes(inputSchema)}`,
     // With args it is told which rule applies to just these.
-    ...(settings && args === undefined ? ruling(tool.name, settings.approvals, known.at) : []),
+    ...(settings && args === undefined ? ruling(tool.name, settings.approvals, known.at, unasked && UNASKED) : []),
     ...(settings && args === undefined && agent !== undefined ? besides(tool.name, settings, agent, known.at) : []),
   ]
 }
@@ -131,6 +143,9 @@ function takes(schema: Tool["inputSchema"]): string {
   const text = JSON.stringify(schema).replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
 }
+
+const UNASKED = (more: boolean): string =>
+  `${more ? "Else it" : "It"} runs without asking: it only asks its own person to sign in.`
 
 /** What the agent's own rules say besides. */
 function besides(name: string, { agents }: Settings, agent: string, at: Known["at"]): string[] {

@@ -14,9 +14,9 @@ export interface Person {
 
 /**
  * The door by which something came: a button, a modal, a slash command, a mention, a reply in a thread, a direct message, the
- * command line, the timer, the bot itself.
+ * command line, the timer, the bot itself, a page on which somebody signs in.
  */
-export type Via = "click" | "form" | "command" | "mention" | "reply" | "message" | "cli" | "timer" | "bot"
+export type Via = "click" | "form" | "command" | "mention" | "reply" | "message" | "cli" | "timer" | "bot" | "page"
 
 export type What =
   | "started"
@@ -37,6 +37,7 @@ export type What =
   | "revoked"
   | "undelivered"
   | "said"
+  | "signed in"
   | "continued"
 
 /** What a transition says about itself; the chain adds the rest. */

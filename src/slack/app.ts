@@ -38,8 +38,11 @@ export interface AppOptions {
   keepEnded: number
   /** The transcript that a run begins with, as JSON texts; the prompt is its last entry. */
   opening: (prompt: string, parts?: readonly Part[]) => string[]
+  signOut?: Front["signOut"]
   store: Store
   calls: Calls
+  /** Where not everybody has the same tools. */
+  callsFor?: Front["callsFor"]
   people: People
   log: Log
   /** Socket Mode connections held at once. */
@@ -77,7 +80,9 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
   })
   const front: Front = {
     agents: [],
-    sources: () => [],
+    sources: async () => [],
+    signOut: async () => ({ kind: "unknown", servers: [] }),
+    callsFor: async () => options.calls,
     files: { files: 5, megabytes: 5 },
     ...options,
     client,

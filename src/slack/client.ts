@@ -17,6 +17,8 @@ export interface Home {
   enterprise?: string
   botUser: string
   bot: string
+  /** What the workspace is called. */
+  name?: string
 }
 
 export interface ClientOptions {
@@ -43,9 +45,15 @@ export function slackClient({ token, apiUrl, logger, timeout = 3000 }: ClientOpt
 
 /** Asks Slack whose token this is (auth.test). Throws the client's error when it is nobody's, or Slack can't be reached. */
 export async function identify(client: WebClient): Promise<Home> {
-  const { team_id: team, enterprise_id: enterprise, user_id: botUser, bot_id: bot } = await client.auth.test()
+  const {
+    team_id: team,
+    enterprise_id: enterprise,
+    user_id: botUser,
+    bot_id: bot,
+    team: name,
+  } = await client.auth.test()
   if (team === undefined || botUser === undefined || bot === undefined) {
     throw new Error("auth.test names no bot: SLACK_BOT_TOKEN must be the bot's token (xoxb-…)")
   }
-  return { team, ...(enterprise ? { enterprise } : {}), botUser, bot }
+  return { team, ...(enterprise ? { enterprise } : {}), botUser, bot, ...(name ? { name } : {}) }
 }

@@ -9,6 +9,7 @@ import { runIdOf } from "../store/keys.ts"
 import { commandOf, type Command } from "./blocks/command.ts"
 import type { Message } from "./blocks/limits.ts"
 import { help, NO_GRANT, NO_RUN, WHICH_GRANT } from "./blocks/lists.ts"
+import { signedOut } from "./blocks/sign-out.ts"
 import { why } from "./blocks/why.ts"
 import { note, words } from "./blocks/words.ts"
 import { cancelRun } from "./cancel.ts"
@@ -76,6 +77,8 @@ async function answerTo(front: Front, command: Command, typed: Typed): Promise<M
       return [note(words(await pauseOrResume(front, command.kind, typed.person)))]
     case "revoke":
       return [await revoked(front, command.grant, typed)]
+    case "sign-out":
+      return [note(signedOut(await front.signOut(typed.person, command.server)))]
     case "cancel":
     case "show":
     case "why":

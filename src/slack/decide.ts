@@ -10,7 +10,7 @@ import { find, isAnswer, textsOf, votersOf, whoDecides, type Found } from "./ask
 import type { Press, Ref } from "./blocks/intent.ts"
 import { words, type Said } from "./blocks/words.ts"
 import { attempt } from "./counted.ts"
-import type { Front } from "./front.ts"
+import type { Calls, Front } from "./front.ts"
 import { causeOf, wayOf } from "./press.ts"
 import { unapplied } from "./replies.ts"
 
@@ -110,12 +110,12 @@ async function trial(
   if (!texts) return attempted(saying, who, voters)
   if (paused) return { ...attempted(saying, who, voters), paused: true }
   if (!isAnswer(ask, texts.request, saying.data)) return undefined
-  const grant = saying.grant === true ? markOf(front, ask, texts.args) : {}
+  const grant = saying.grant === true ? markOf(await front.callsFor(run), ask, texts.args) : {}
   return grant && { ...attempted(saying, who, voters), ...grant, ...editedArgs(ask, texts.args) }
 }
 
 /** Of a tool that isn't there any more nothing can be granted. */
-function markOf({ calls }: Front, { tool, rule }: Ask, args: string): { grant: string } | undefined {
+function markOf(calls: Calls, { tool, rule }: Ask, args: string): { grant: string } | undefined {
   const mark = calls.markOf(tool, args, rule)
   return mark === undefined ? undefined : { grant: mark }
 }

@@ -32,7 +32,7 @@ export async function fillEdit(
   const refused = refusal(ask, version, right)
   if (refused) return { about: "edit", outcome: refused }
   if (archived || ask.from !== "guard") return { about: "edit", outcome: { kind: "unknown" } }
-  const schema = front.calls.schemaOf(ask.tool)
+  const schema = (await front.callsFor(loaded.run)).schemaOf(ask.tool)
   if (!schema) return { about: "uneditable", why: "its tool is not available any more" }
   const { args } = await textsOf(front, loaded.run.id, ask)
   const made = editFields(schema, JSON.parse(args) as Record<string, unknown>, ruleOf(ask).mask ?? [])
@@ -91,11 +91,12 @@ const NOTHING: Given = {
 
 /** The new args, as the tool and the rules see them; or what is wrong with them. */
 async function givenBy(front: Front, intent: Sent, { loaded, ask }: Found): Promise<Given | Came> {
-  const schema = front.calls.schemaOf(ask.tool)
+  const calls = await front.callsFor(loaded.run)
+  const schema = calls.schemaOf(ask.tool)
   if (!schema) return { said: { about: "uneditable", why: "its tool is not available any more" }, told: false }
   const { args } = await textsOf(front, loaded.run.id, ask)
   const read = readEdit(schema, JSON.parse(args) as Record<string, unknown>, ruleOf(ask).mask ?? [], intent.values)
   if (!read.ok) return { errors: read.errors }
-  const judged = front.calls.judge(ask.tool, read.args, loaded.run.agent)
+  const judged = calls.judge(ask.tool, read.args, loaded.run.agent)
   return judged.ok ? judged : { said: { about: "unfit args", why: judged.why }, told: false }
 }

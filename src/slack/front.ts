@@ -5,12 +5,14 @@
 import type { WebClient } from "@slack/web-api"
 import type { Denial, Right, Rule, Who } from "../core/policy.ts"
 import type { Decision } from "../core/rules.ts"
+import type { Run } from "../core/run.ts"
 import type { Request } from "../core/suspension.ts"
 import type { Person } from "../core/fact.ts"
 import type { Part } from "../core/parts.ts"
 import type { Store } from "../store/store.ts"
 import type { Message } from "./blocks/limits.ts"
 import type { ShownSource } from "./blocks/tools.ts"
+import type { SignedOut } from "./blocks/sign-out.ts"
 import type { Home, Log } from "./client.ts"
 import type { NamedAgent } from "./agents.ts"
 import type { FileLimits } from "./files.ts"
@@ -52,7 +54,8 @@ export interface Calls {
 
 export interface Front {
   store: Store
-  calls: Calls
+  /** What is to be said of the calls of a run: not everybody has the same tools. */
+  callsFor: (run: Run) => Promise<Calls>
   people: People
   client: WebClient
   log: Log
@@ -60,8 +63,10 @@ export interface Front {
   lists: Lists
   /** Those that the configuration names. */
   agents: readonly NamedAgent[]
-  /** Where tools come from, as it is now; of an agent, with what its rules make of those that it has. */
-  sources: (agent?: string) => readonly ShownSource[]
+  /** Where the tools of a person come from, as it is now; by an agent, with what its rules make of those that it has. */
+  sources: (person: Person, agent?: string) => Promise<readonly ShownSource[]>
+  /** Forgets what a person got by signing in to a server; "unknown": nobody signs in to one of that name. */
+  signOut: (person: Person, server: string) => Promise<SignedOut>
   doors: Doors
   repeats: Repeats
   names: Pick<Names, "of">

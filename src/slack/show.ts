@@ -29,7 +29,7 @@ export interface ShowOptions {
   /** What runs are started by, with its slash: how things are revoked is said in it. */
   command?: string
   /** A tool's input schema: whether there is a form for changing its args. */
-  schemaOf?: (tool: string) => Record<string, unknown> | undefined
+  schemaOf?: (tool: string, run: Run) => Record<string, unknown> | undefined
   rates?: Readonly<Record<string, Rate>>
   /** ms that a run has to come to its end before whoever asked for it is told of what was refused in it. */
   tellAfter?: number

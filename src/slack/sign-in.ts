@@ -24,7 +24,7 @@ export async function fillSignIn(front: Front, press: Press, person: Person, fou
   if (ask.kind !== "authorization" || request.url === undefined) return { about: "stale" }
   const who = await front.people.who(person, [])
   const why = refusedTo(loaded.run, who)
-  const place = placeOf(request.url, front.calls.hostsOf(ask.tool))
+  const place = placeOf(request.url, (await front.callsFor(loaded.run)).hostsOf(ask.tool))
   if (why === undefined && !place.ok) return { about: "wrong address", why: place.why }
   const told = await recorded(front, press, { found, who, why })
   if (told) return told

@@ -18,12 +18,12 @@ export async function toolsFor(
   const lists = placesIn(front, channel)
   const { right } = await rightOf(people, person, lists.starters, (who) => mayStart(lists, who, channel))
   if (!right.ok) return denied(right.why)
-  if (named === undefined) return toolsList(sources())
+  if (named === undefined) return toolsList(await sources(person))
   const agent = agents.find(({ name }) => name === named)
   const use =
     agent &&
     (await rightOf(people, person, principalsFor(lists, [agent]), (who) => mayUse(lists, agent, who, channel))).right
-  if (use?.ok) return toolsList(sources(named), named)
+  if (use?.ok) return toolsList(await sources(person, named), named)
   return use?.why === "cannot check" ? denied(use.why) : note(words({ about: "no such agent", name: named, command }))
 }
 

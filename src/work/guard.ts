@@ -20,6 +20,8 @@ export interface Policy {
   rules: readonly ApprovalRule[]
   defaults: Rule
   own?: Tightening
+  /** What is not asked about where no rule is about it: a tool that only asks its own person something. */
+  unasked?: ((tool: Tool) => boolean) | undefined
   /** Where the cards of runs in direct messages stand when no rule says where: nobody else could see them there. */
   direct?: string
 }
@@ -28,11 +30,12 @@ export interface Policy {
 export function policyOf(
   settings: Usual & Asking & { approvals: readonly ApprovalRule[]; doors?: { message: false | { cards: string } } },
   agent?: Asking & { name: string; approvals: readonly ApprovalRule[] },
+  unasked?: Policy["unasked"],
 ): Policy {
   const { approvals, approvers, selfApproval, expiresIn, startWithin } = settings
   const direct = settings.doors?.message ? { direct: settings.doors.message.cards } : {}
   const defaults = asking({ approvers, selfApproval, expiresIn, startWithin }, settings)
-  const policy = { rules: approvals, defaults, ...direct }
+  const policy = { rules: approvals, defaults, ...direct, unasked }
   if (agent === undefined) return policy
   return { ...policy, own: { agent: agent.name, rules: agent.approvals, asking: askingIn(agent) } }
 }
@@ -41,8 +44,13 @@ type File = Parameters<typeof policyOf>[0]
 type Named = Asking & { approvals: readonly ApprovalRule[] }
 
 /** The policies of all agents that a configuration names. */
-export const policiesOf = (settings: File & { agents: Readonly<Record<string, Named>> }): Map<string, Policy> =>
-  new Map(Object.entries(settings.agents).map(([name, agent]) => [name, policyOf(settings, { ...agent, name })]))
+export const policiesOf = (
+  settings: File & { agents: Readonly<Record<string, Named>> },
+  unasked?: Policy["unasked"],
+): Map<string, Policy> =>
+  new Map(
+    Object.entries(settings.agents).map(([name, agent]) => [name, policyOf(settings, { ...agent, name }, unasked)]),
+  )
 
 /** Everybody and every list that some rule names as deciding. */
 export const decidersIn = (policies: readonly Policy[]): Principal[] => [
@@ -62,9 +70,13 @@ type Usual = Pick<Rule, "approvers" | "selfApproval" | "expiresIn" | "startWithi
 /** Whether whoever gave a grant could still approve what it covers: asked at each use. */
 export type StillMay = (grant: Grant, run: Run) => Promise<boolean>
 
-/** What the rules say of a call. `since`: what became of its tool after the start. */
-export function ruledBy({ rules, defaults, own }: Policy, called: Called & { since?: Since | undefined }): Tightened {
-  const decision = asAtStart(decide(rules, defaults, called), called.since, { rules, defaults })
+/** What the rules say of a call; `otherwise`: where none of the file's does. `since`: what became of its tool after the start. */
+export function ruledBy(
+  { rules, defaults, own }: Policy,
+  called: Called & { since?: Since | undefined },
+  otherwise?: Decision,
+): Tightened {
+  const decision = asAtStart(decide(rules, defaults, called, otherwise), called.since, { rules, defaults })
   return own ? tightened(decision, own, defaults, called) : decision
 }
 
@@ -82,8 +94,9 @@ function asAtStart(decision: Decision, since: Since | undefined, { rules, defaul
 type Does = Decision["do"]
 
 /** What the rules, an agent's besides, make of a tool's calls as a whole; `depends`: on their args. */
-export function fallsOf({ rules, defaults, own }: Policy, { name, foreign }: Tool): Does | "depends" {
-  const file = possible(rules, name, "ask", (does, index) =>
+export function fallsOf({ rules, defaults, own, unasked }: Policy, tool: Tool): Does | "depends" {
+  const { name, foreign } = tool
+  const file = possible(rules, name, unasked?.(tool) ? "allow" : "ask", (does, index) =>
     does === "allow" ? asAtStart({ do: does, index }, foreign?.since, { rules, defaults }).do : does,
   )
   // What the agent's own rules don't mention is as the file has it.
@@ -109,13 +122,11 @@ const stricter = (one: Does, other: Does): Does =>
   one === "deny" || other === "deny" ? "deny" : one === "ask" || other === "ask" ? "ask" : "allow"
 
 /** The same, by the tool; `args` is its canonical text. */
-const ruled = (policy: Policy, tool: Tool, args: string): Tightened =>
-  ruledBy(policy, {
-    tool: tool.name,
-    args: JSON.parse(args),
-    schema: tool.inputSchema,
-    since: tool.foreign?.since,
-  })
+function ruled(policy: Policy, tool: Tool, args: string): Tightened {
+  const { name, inputSchema: schema, foreign } = tool
+  const called = { tool: name, args: JSON.parse(args) as unknown, schema, since: foreign?.since }
+  return ruledBy(policy, called, policy.unasked?.(tool) ? { do: "allow" } : undefined)
+}
 
 /** Under what people answer where no rule asks. */
 const usual = ({ defaults, own }: Policy): Rule => (own ? tightenedDefaults(own, defaults) : defaults)
@@ -179,16 +190,16 @@ function promptOf(tool: Tool, args: string, masks: readonly string[] | undefined
 
 /**
  * What tools and rules say of a call that people look at: whether it may have these args, what a grant would cover, and
- * where it may ask somebody to sign in: at `hosts`, and where its author says. `agents`: the policies of those that the file names.
+ * where it may ask somebody to sign in: at its `hosts`, and where its author says. `agents`: the policies of those that the file names.
  */
 export function callsOf(
   policy: Policy,
   tools: Toolkit,
-  hosts: readonly string[] = [],
+  hosts: (tool: string) => readonly string[] = () => [],
   agents: ReadonlyMap<string, Policy> = new Map(),
 ) {
   return {
-    hostsOf: (name: string) => [...hosts, ...(tools.get(name)?.authorizationHosts ?? [])],
+    hostsOf: (name: string) => [...hosts(name), ...(tools.get(name)?.authorizationHosts ?? [])],
     schemaOf: (name: string) => tools.get(name)?.inputSchema,
     judge(name: string, given: Record<string, unknown>, agent?: string) {
       const its = agent === undefined ? policy : agents.get(agent)

@@ -41,6 +41,8 @@ export interface TeamOptions {
   model?: Record<string, unknown>
   /** More lines of countersign.yaml, as JSON (YAML takes it). */
   config?: Record<string, unknown>
+  /** More of the bots' environment. */
+  env?: Record<string, string>
   redisUrl?: string
   /** What the url names, and how many shards there are. */
   redis?: { cluster?: boolean; sentinel?: string; shards?: number }
@@ -150,6 +152,7 @@ export class Team {
       REDIS_URL: url,
       COUNTERSIGN_CONFIG: file,
       MODEL_KEY: "sk-test-key-of-the-team",
+      ...options.env,
     }
     const store = await Store.open({ url, prefix, shards: 1, confirm: 0, outbox: true, ...options.redis })
     return new Team({ slack, provider, store, prefix, folder, env, config })

@@ -93,7 +93,7 @@ describe("a command that names an agent", () => {
       ],
       notes: [],
     })
-    const it = await withAgents({ sources: (agent) => [source(agent)] })
+    const it = await withAgents({ sources: async (_person, agent) => [source(agent)] })
     const said = async (text: string, user = ROBIN, channel = OPS) =>
       answer(await it.slack.workspace.command(user, channel, text))
     expect(await said("tools")).toMatch(/restart_the_file.* is asked about/)

@@ -187,7 +187,7 @@ describe("signing in", () => {
   const url = "https://login.example/device?flow=42"
   const request = { kind: "authorization", prompt: "Sign in to the console", url }
   const signing = async (hosts: string[], change: object = {}) => {
-    const it = await rig({ app: { calls: callsOf({ rules: [], defaults: RULE }, await createToolkit(), hosts) } })
+    const it = await rig({ app: { calls: callsOf({ rules: [], defaults: RULE }, await createToolkit(), () => hosts) } })
     const id = await it.start()
     const rule: Partial<Rule> = { selfApproval: "confirm" }
     const [card] = await it.ask(id, { from: "tool", request: { ...request, ...change }, rule })

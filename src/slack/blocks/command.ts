@@ -10,6 +10,8 @@ export type Command =
   /** `run` and `grant` are empty when none was named. */
   | { kind: "cancel" | "show" | "why"; run: string }
   | { kind: "revoke"; grant: string }
+  /** `server` is empty when none was named. */
+  | { kind: "sign-out"; server: string }
   | { kind: "start"; prompt: string }
 
 const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" }
@@ -24,6 +26,8 @@ const ID = /^(?:r|g)(?=[a-z-]*\d)[0-9a-z.-]{1,60}$/i
 export function commandOf(raw: string): Command {
   const said = raw.replaceAll(/&(?:amp|lt|gt);/g, (entity) => ENTITIES[entity] ?? entity).trim()
   if (said === "") return { kind: "help" }
+  const server = /^sign-out(?:\s+(?:["“](?<quoted>[^"“”]{1,50})["”]|(?<plain>\S{1,50})))?$/i.exec(said)
+  if (server) return { kind: "sign-out", server: server.groups?.["quoted"] ?? server.groups?.["plain"] ?? "" }
   const [, word = "", rest] = /^([a-z]+)(?:\s+(\S+))?$/i.exec(said) ?? []
   return commandNamed(word.toLowerCase(), rest) ?? { kind: "start", prompt: said }
 }

@@ -280,6 +280,7 @@ export function help(command = "/agent"): Message {
           "tools",
           "shows which tools there are, and whether their calls are asked about; “tools @<agent>”, its own.",
         ),
+        line("sign-out <server>", "forgets what you got by signing in to a server."),
         line("grants", "shows what may run unasked for a while, and who let it."),
         line("revoke <id>", "takes such a grant back."),
         line("pause", "stops everything for now: nothing starts and nothing can be approved. For admins."),

@@ -13,10 +13,12 @@ export type Falls = "allow" | "ask" | "deny" | "depends"
 export interface ShownSource {
   name: string
   /** Absent: it can't be away. */
-  state?: { kind: "ready" | "connecting" | "disabled" | "stopped" } | { kind: "away"; why: string }
+  state?: { kind: "ready" | "connecting" | "disabled" | "stopped" | "signed out" } | { kind: "away"; why: string }
   tools: readonly { name: string; falls: Falls; since?: "appeared" | "changed" | undefined }[]
   /** What of it can't be used, and why. */
   notes: readonly string[]
+  /** The person who asks has signed in to it, and these are what it has for them. */
+  own?: boolean
 }
 
 const FALLS: Record<Falls, string> = {
@@ -61,14 +63,16 @@ function countOf(total: number, agent: string | undefined): string {
   return `${there} ${total === 0 ? "no tools" : count(total, "tool")}`
 }
 
-function headOf({ name, state, tools }: ShownSource): Rich {
+function headOf({ name, state, tools, own }: ShownSource): Rich {
   const many = count(tools.length, "tool")
   const label = bold(clip(oneLine(visible(name)), 60))
   switch (state?.kind) {
     case undefined:
       return section(label, `: ${many}\n`)
     case "ready":
-      return section(label, `: connected, ${many}\n`)
+      return section(label, `: ${own ? "you are signed in" : "connected"}, ${many}\n`)
+    case "signed out":
+      return section(label, ": sign in first. Ask for something of it, and you are shown where\n")
     case "connecting":
       return section(label, `: being connected to; ${many} of it are known\n`)
     case "away":

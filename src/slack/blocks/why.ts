@@ -156,6 +156,7 @@ const OF_ASKS: Words = {
   granted: (_, fact, tool) => [`${who(fact)} let the like of `, tool, ` run unasked, ${short(fact.outcome)}`],
   used: (_, fact, tool) => [tool, ` ran unasked, by the grant of ${who(fact)}`],
   undelivered: (_, fact, tool) => ["The card for ", tool, ` could not be posted to ${short(fact.outcome)}`],
+  "signed in": (_, fact, tool) => [`Somebody signed in to ${short(fact.outcome)} on the page for `, tool],
   revoked: (_, fact, tool) => [`${who(fact)} took back the grant for `, tool],
 }
 

@@ -172,10 +172,10 @@ function noteOf(ask: Ask, texts: Texts): { note?: string } {
 }
 
 /** Whether a form can hold the args; it is not looked at where the rule lets nobody change them. */
-function editableOf({ texts, around }: Scene, ask: Ask): { editable?: boolean } {
+function editableOf({ run, texts, around }: Scene, ask: Ask): { editable?: boolean } {
   const { edit, mask = [] } = ruleOf(ask)
   if (!around.schemaOf || edit === undefined || ask.settled || ask.from !== "guard") return {}
-  const schema = around.schemaOf(ask.tool)
+  const schema = around.schemaOf(ask.tool, run)
   const args: unknown = JSON.parse(texts.get(argsOf(ask)) ?? "null")
   return { editable: schema !== undefined && isRecord(args) && editFields(schema, args, mask).ok }
 }

@@ -37,7 +37,7 @@ export interface Around {
   /** Nothing may be approved or started at the moment. */
   paused: boolean
   /** A tool's input schema, where tools are known. */
-  schemaOf?: ((tool: string) => Record<string, unknown> | undefined) | undefined
+  schemaOf?: ((tool: string, run: Run) => Record<string, unknown> | undefined) | undefined
 }
 
 /** Everything that messages are made from. */

@@ -101,7 +101,8 @@ export class Kits {
     const entry = await this.#entryOf(person)
     return this.#options.servers.map(({ name }) => {
       const [standing] = entry.signedIn.has(name) ? (entry.connected.get(name)?.all.standing() ?? []) : []
-      return standing ?? { name, state: { kind: "signed out" }, tools: [], notes: [] }
+      const signIn = this.#signIn.get(name)
+      return standing ?? { name, state: { kind: "signed out" }, tools: signIn ? [signIn] : [], notes: [] }
     })
   }
 
@@ -233,6 +234,12 @@ export const whoseOf = ({ name: server, url }: Signing, { team, user }: Pick<Per
   url,
   person: { team, user },
 })
+
+/** Those of a list that are the same for everybody. */
+export const sharedOf = (servers: readonly McpServer[]): McpServer[] => {
+  const personal: readonly McpServer[] = personalOf(servers)
+  return servers.filter((server) => !personal.includes(server))
+}
 
 /** Those of a list that people sign in to, each for themselves. */
 export const personalOf = (servers: readonly McpServer[]): PersonalServer[] =>
