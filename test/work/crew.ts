@@ -135,9 +135,8 @@ const openStore = (url: string, prefix: string, onCommit: StoreOptions["onCommit
 
 let triggers = 0
 
-/** Nobody is at work yet. */
-export async function startCrew(): Promise<Crew> {
-  const prefix = freshPrefix()
+/** Nobody is at work yet. `prefix`: of what is there before. */
+export async function startCrew(prefix = freshPrefix()): Promise<Crew> {
   const door = await openStore(redisUrl(), prefix)
   onTestFinished(() => door.close())
   const load = async (id: string): Promise<Run | undefined> => (await door.load(id))?.run
