@@ -42,13 +42,24 @@ test.each<[string, RegExp]>([
   ["doors: true", /^2: doors must be a mapping, such as \{ mention: false \}/],
   ["doors: { mentions: false }", /mentions.*did you mean mention\?/],
   ["doors: { mention: no one }", /^2: doors\.mention must be true, false, or \{ starters: \[ U0123 \] \}/],
-  ["doors: { command: { starters: [] } }", /doors\.command/],
-  ["doors: { reply: { starters: [ C0OPS ] } }", /doors\.reply/],
+  [
+    "doors: { command: { starters: [] } }",
+    /^2: doors\.command\.starters is empty: put false to close the door, or leave/,
+  ],
+  ["doors: { command: {} }", /^2: doors\.command\.starters is missing: put/],
+  ["doors: { reply: { starters: [ C0OPS ] } }", /^2: doors\.reply\.starters\[0\] must be .*C0OPS/],
+  [
+    "doors: { mention: { starter: [ U0A ], starters: [ U0A ] } }",
+    /^2: doors\.mention has no setting "starter" \(did you mean starters\?\)/,
+  ],
   // Where nobody else sees what is asked, the file must say where it is seen.
   ["doors: { message: true }", /^2: doors\.message must be false, or \{ cards: C0APPROVALS \}/],
-  ["doors: { message: { prompts: [ a ] } }", /doors\.message must be false, or \{ cards: C0APPROVALS \}/],
-  ["doors: { message: { cards: D0X } }", /doors\.message/],
-  ["doors: { message: { cards: C0A, prompts: [ a, b, c, d, e ] } }", /doors\.message/],
+  ["doors: { message: { prompts: [ a ] } }", /^2: doors\.message\.cards is missing: put/],
+  ["doors: { message: { cards: D0X } }", /^2: doors\.message\.cards must be .*D0X/],
+  [
+    "doors: { message: { cards: C0A, prompts: [ a, b, c, d, e ] } }",
+    /doors\.message\.prompts has more than four prompts/,
+  ],
 ])("%s is a fault that says what it may be", (text, words) => {
   expect(faults(text)).toEqual([expect.stringMatching(words)])
 })

@@ -4,27 +4,21 @@
  */
 import { z } from "zod"
 import { prompts } from "./agents.ts"
-import { ids, mapping, said } from "./forms.ts"
+import { ids, mapping, orMapping, said } from "./forms.ts"
 
 // A door can only be narrower than the file: who may not start runs may do so by no door.
 const starters = ids(["U", "S"], "users (U…) and user groups (S…)").min(1, {
   error: "is empty: put false to close the door, or leave the list out and whoever may start runs may come by it",
 })
 const OPEN = "true, false, or { starters: [ U0123 ] }"
-const door = z.union([z.boolean(), z.strictObject({ starters })], { error: said(OPEN) }).default(true)
+const door = orMapping(z.boolean({ error: said(OPEN) }), mapping({ starters }, "{ starters: [ U0123 ] }")).default(true)
 
 const DIRECT =
   "false, or { cards: C0APPROVALS }: the channel where those who decide see what is asked in direct messages"
-const direct = z
-  .union(
-    [
-      z.literal(false),
-      z.strictObject({ cards: ids.one(["C"]), starters: starters.optional(), prompts: prompts.default([]) }),
-    ],
-    {
-      error: said(DIRECT),
-    },
-  )
+const direct = orMapping(
+  z.literal(false, { error: said(DIRECT) }),
+  mapping({ cards: ids.one(["C"]), starters: starters.optional(), prompts: prompts.default([]) }),
+)
   // Nobody sees there what goes on, so it is for whoever writes the file to want.
   .default(false)
 

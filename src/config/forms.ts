@@ -3,6 +3,7 @@
  * It knows none of the settings themselves.
  */
 import { z } from "zod"
+import { isRecord } from "../core/json.ts"
 
 type Wrong = { input?: unknown }
 
@@ -32,6 +33,18 @@ export function mapping<Shape extends z.ZodRawShape>(shape: Shape, example?: str
     },
   })
 }
+
+/**
+ * A plain value, or a mapping that says more. Of a mapping it is told what is wrong within, at its place, which a union would
+ * hide behind its own words.
+ */
+export const orMapping = <Plain extends z.ZodType, Whole extends z.ZodObject>(plain: Plain, whole: Whole) =>
+  z.unknown().transform((input, { issues }): z.output<Plain> | z.output<Whole> => {
+    const read = (isRecord(input) ? whole : plain).safeParse(input)
+    if (read.success) return read.data as z.output<Plain> | z.output<Whole>
+    issues.push(...read.error.issues.map(({ path, message }) => ({ code: "custom" as const, input, path, message })))
+    return z.NEVER
+  })
 
 function unknownKeys(unknown: readonly string[], known: readonly string[]): string {
   const each = unknown.map((key) => {
