@@ -41,7 +41,7 @@ export function mapping<Shape extends z.ZodRawShape>(shape: Shape, example?: str
 export const orMapping = <Plain extends z.ZodType, Whole extends z.ZodObject>(plain: Plain, whole: Whole) =>
   z.unknown().transform((input, { issues }): z.output<Plain> | z.output<Whole> => {
     const read = (isRecord(input) ? whole : plain).safeParse(input)
-    if (read.success) return read.data as z.output<Plain> | z.output<Whole>
+    if (read.success) return read.data
     issues.push(...read.error.issues.map(({ path, message }) => ({ code: "custom" as const, input, path, message })))
     return z.NEVER
   })
