@@ -192,7 +192,7 @@ async function pauseAll(pausing: boolean): Promise<void> {
 
 async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_PORT }: Given): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) return misused(`"${port}" is no port: put 0 (any) to 65535.`)
-  const [{ startSandbox }, { EXAMPLES }] = await Promise.all([
+  const [{ startSandbox }, { EXAMPLES, TO_AGENTS }] = await Promise.all([
     import("./sandbox/start.ts"),
     import("./sandbox/demo/examples.ts"),
   ])
@@ -206,7 +206,7 @@ async function sandbox({ port = process.env["COUNTERSIGN_SANDBOX_PORT"] ?? PAGE_
     say,
     env: process.env,
   })
-  const tries = EXAMPLES.map((example) => `    /agent ${example}`).join("\n")
+  const tries = [...EXAMPLES, ...TO_AGENTS.slice(0, 1)].map((example) => `    /agent ${example}`).join("\n")
   say(`Open ${box.url}\n\n  Type one of these as Robin, in #ops, and approve or decline as Ada or Grace:\n${tries}`)
   say(
     `\n  The bot is process ${box.botPid() ?? 0}: kill -9 it while a card waits, and nothing is lost. Ctrl-C ends all.`,

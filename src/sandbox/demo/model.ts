@@ -133,7 +133,7 @@ function saidLast(prompt: LanguageModelV3Prompt, last: number): { words: string;
 /** That what was attached arrived; the demo looks at nothing of it. */
 function withFiles(files: readonly string[], content: LanguageModelV3Content[]): LanguageModelV3Content[] {
   if (files.length === 0) return content
-  const said = `You gave me ${files.map((name) => `“${name}”`).join(", ")}. A real model would read it; I only know its name.`
+  const said = `You gave me ${files.map((name) => `“${name}”`).join(", ")}. I am no real model, so I can't look into files.`
   const [first, ...rest] = content
   return first?.type === "text" ? [{ ...first, text: `${said}\n\n${first.text}` }, ...rest] : content
 }
