@@ -63,8 +63,8 @@ async function answerTo(front: Front, message: HeardMessage): Promise<Told> {
 async function start(front: Front, message: HeardMessage): Promise<Told> {
   const { store, home } = front
   const { person, channel, ts, isDirect, files, thread = ts } = message
-  const text = message.text === "" && files.length > 0 ? "Look at what is attached." : message.text
-  if (text === "") return say({ about: "no words" })
+  const text = wordsIn(message)
+  if (text === undefined) return say({ about: "no words" })
   const door = isDirect ? "message" : "mention"
   // One run a thread: whoever is second speaks to the first one's.
   const id = runIdOf(home.team, `thread:${channel}:${thread}`, store.shards)
@@ -75,6 +75,12 @@ async function start(front: Front, message: HeardMessage): Promise<Told> {
   if (started.kind !== "started") return []
   if (isDirect) working(front, { channel, thread })
   return started.notes.map((sentence) => note(sentence))
+}
+
+/** What it says: no provider takes a message without words, now or in any later turn. Undefined where it says nothing at all. */
+function wordsIn({ text, files }: HeardMessage): string | undefined {
+  if (text !== "") return text
+  return files.length > 0 ? "Look at what is attached." : undefined
 }
 
 /** The same over redeliveries, and for both events of one message. */
@@ -92,8 +98,10 @@ async function goOn(front: Front, message: HeardMessage, run: Run): Promise<Told
   if (!isAddressed && isToOthers) return []
   const came = await comeBy(front, message, run)
   if ("why" in came) return isAddressed ? say(came.why) : []
+  const text = wordsIn(message)
+  if (text === undefined) return isAddressed ? say({ about: "no words" }) : []
   const attached = await partsOf(front, message.files)
-  const applied = await heardBy(front, message, run, { ...came, attached })
+  const applied = await heardBy(front, message, run, { ...came, text, attached })
   if (applied.kind !== "applied") return say(unapplied(applied))
   if (isDirect) working(front, { channel, thread: run.thread ?? message.ts })
   const told = afterwards(applied.outcome)
@@ -121,11 +129,11 @@ async function heardBy(
   front: Front,
   message: HeardMessage,
   run: Run,
-  { door, by, attached }: { door: DoorName; by: Person; attached: Attached },
+  { door, by, text: said, attached }: { door: DoorName; by: Person; text: string; attached: Attached },
 ): Promise<Applied<Outcome>> {
   const cause = causeOf(message)
   const barred = await barredFrom(front, run)
-  const saying = { by, via: door, cause, entry: entryOf(run, by, message, attached) }
+  const saying = { by, via: door, cause, entry: entryOf(run, by, said, attached) }
   return front.store.apply<Outcome>(
     run.id,
     (now, at) => {
@@ -163,6 +171,6 @@ async function barredFrom({ store, limits, command }: Front, run: Run): Promise<
 }
 
 /** What the model reads: whose words they are, where they are not those of whoever asked for the run. */
-function entryOf({ requester }: Run, by: Person, { text }: HeardMessage, { parts }: Attached): string {
+function entryOf({ requester }: Run, by: Person, text: string, { parts }: Attached): string {
   return userMessage(samePerson(by, requester) ? text : `${nameOf(by)}: ${text}`, parts)
 }

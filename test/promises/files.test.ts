@@ -35,6 +35,26 @@ test("go to the model with the message that they were attached to; what can't is
   expect(it.provider.requests[1]?.raw).toContain(PNG.toString("base64"))
 }, 60_000)
 
+test("may be all that a reply has; one that has nothing at all is no message for the model", async ({
+  onTestFinished,
+}) => {
+  const it = await Team.during(onTestFinished, {
+    turns: [{ text: "Show me." }, { text: "It was the disk." }],
+    config: { doors: { mention: true, reply: true } },
+  })
+  await it.bot()
+  const said = it.slack.workspace.say(REQ, OPS, "@countersign what is wrong here?")
+  await it.ended()
+  it.slack.workspace.say(REQ, OPS, "@countersign", said?.ts)
+  await it.hears(REQ, "What shall I do?")
+  it.slack.workspace.say(REQ, OPS, "", said?.ts, [picture])
+  await it.provider.came(2)
+  expect(lastSent(it, 1)).toContain("Look at what is attached.")
+  expect(lastSent(it, 1)).toContain(PNG.toString("base64"))
+  // Providers refuse a text without words, and it would be in every later request.
+  expect(it.provider.requests[1]?.raw).not.toMatch(/"text":\s*"\s*"/)
+}, 60_000)
+
 test("of a channel that is shared with another organisation are asked for by their ids", async ({ onTestFinished }) => {
   const channel = "C0SHARED"
   const it = await Team.during(onTestFinished, {
