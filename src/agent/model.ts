@@ -151,6 +151,7 @@ function promptOf({ instructions, messages }: Asked): LanguageModelV3Prompt {
 }
 
 function speakable(message: LanguageModelV3Message): LanguageModelV3Message {
+  if (message.role === "user") return { ...message, content: message.content.map(worded) }
   if (message.role !== "tool") return message
   const content = message.content.map((part) => {
     if (part.type !== "tool-result" || part.output.type !== "error-text" || part.output.value.trim() !== "") return part
@@ -159,6 +160,12 @@ function speakable(message: LanguageModelV3Message): LanguageModelV3Message {
   })
   return { ...message, content }
 }
+
+type UserPart = Extract<LanguageModelV3Message, { role: "user" }>["content"][number]
+
+/** Anthropic refuses a text without words, too, and with it the whole conversation. */
+const worded = (part: UserPart): UserPart =>
+  part.type === "text" && part.text.trim() === "" ? { ...part, text: "(nothing was said)" } : part
 
 /** A fetch that follows no redirect: a key and a conversation go to the address they were meant for, or nowhere. */
 export function direct(fetch: typeof globalThis.fetch): typeof globalThis.fetch {

@@ -166,8 +166,8 @@ function messageOf(value: unknown): string | undefined {
 function detail(message: string | undefined): string {
   if (message === undefined) return ""
   // Masked before it is cut: half a secret is no shape that a mask knows.
-  const line = mask(message)
-    .text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+  const line = beginningOf(mask(message).text)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .replaceAll(/\b(?:Bearer|Basic)\s+\S+/gi, "***")
     .replaceAll(/\b(?:sk|xox[a-z]|pk|key|ghp|gho)[-_][\w-]{6,}/gi, "***")
     .replaceAll(/(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{32,}/gi, "***")
@@ -175,6 +175,13 @@ function detail(message: string | undefined): string {
     .trim()
   return line === "" ? "" : `: ${line.length > 200 ? `${line.slice(0, 200)}…` : line}`
 }
+
+/** Characters of what a server says that are looked at: how long it takes to look grows with their square. */
+const MOST_READ = 2000
+
+/** Without the word in which it is cut: that may be half a key. */
+const beginningOf = (text: string): string =>
+  text.length > MOST_READ ? text.slice(0, MOST_READ).replace(/[\w-]*$/, "") : text
 
 /** The longest that a server is taken at its word, ms: a run must not sleep for years over a slip of a gateway. */
 const LONGEST_WAIT = 3_600_000

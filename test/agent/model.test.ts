@@ -426,8 +426,22 @@ test("what no provider takes is put right: a strange tool name, an empty answer,
     turn.message,
     result("call_1_1", "Unknown tool"),
     { role: "assistant" as const, content: [] },
-    user,
+    { role: "user" as const, content: [{ type: "text" as const, text: " " }] },
   ]
   expect(await takeTurn(model, { messages, tools: [deploy] })).toMatchObject({ ok: true, text: "", calls: [] })
   expect(model.requests[1]?.prompt.filter((message) => message.content.length === 0)).toEqual([])
+  expect(model.requests[1]?.prompt.at(-1)).toEqual({
+    role: "user",
+    content: [{ type: "text", text: "(nothing was said)" }],
+  })
+})
+
+test("what a server says of an error is read as far as it is told, however long it is", async () => {
+  const words = `bad thing with sk-abcdef123456 ${"a".repeat(1_000_000)}`
+  const { model } = await start({
+    style: "openai",
+    turns: [{ status: 400, body: JSON.stringify({ error: { message: words } }) }],
+  })
+  const turn = await takeTurn(model, { messages: [user], tools: [] })
+  expect(turn).toMatchObject({ ok: false, words: expect.stringMatching(/\(400\): bad thing with \*\*\*$/) })
 })
