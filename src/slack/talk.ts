@@ -98,27 +98,27 @@ async function goOn(front: Front, message: HeardMessage, run: Run): Promise<Told
   if (!isAddressed && isToOthers) return []
   const came = await comeBy(front, message, run)
   if ("why" in came) return isAddressed ? say(came.why) : []
-  const text = wordsIn(message)
-  if (text === undefined) return isAddressed ? say({ about: "no words" }) : []
   const attached = await partsOf(front, message.files)
-  const applied = await heardBy(front, message, run, { ...came, text, attached })
+  const applied = await heardBy(front, message, run, { ...came, attached })
   if (applied.kind !== "applied") return say(unapplied(applied))
   if (isDirect) working(front, { channel, thread: run.thread ?? message.ts })
   const told = afterwards(applied.outcome)
   return told.length > 0 ? told : attached.notes.map((sentence) => note(sentence))
 }
 
-/** The door of a message, and who came by it; or why they may not. */
+/** The door of a message, who came by it, and what they say; or why that is not taken. */
 async function comeBy(
   front: Front,
-  { person, channel, isDirect, mentions }: HeardMessage,
+  message: HeardMessage,
   run: Run,
-): Promise<{ door: DoorName; by: Person } | { why: Said }> {
+): Promise<{ door: DoorName; by: Person; text: string } | { why: Said }> {
   const { doors, log, command } = front
+  const { person, channel, isDirect, mentions } = message
   const door = isDirect ? "message" : mentions && isOpen(doors, "mention") ? "mention" : "reply"
   if (!isOpen(doors, door)) return { why: { about: "closed door", door, command } }
   const { who, right } = await mayEnter(front, door, person, channel, run.agent)
-  if (right.ok) return { door, by: who.person }
+  const text = wordsIn(message)
+  if (right.ok) return text === undefined ? { why: { about: "no words" } } : { door, by: who.person, text }
   const outcome = `reply: ${right.why}`
   log.info({ what: "refused", via: door, by: who.person, channel, run: run.id, outcome }, "a reply was not taken")
   return { why: { about: "speak", why: right.why } }

@@ -8,18 +8,31 @@ const LEAST = 6
 const MARK = "[our secret]"
 
 /**
- * Makes what gives a text without any of `secrets`, in whatever usual spelling: as it is, in JSON, in an address, in base64. A
+ * Makes what gives a text without any of `secrets`, in whatever usual spelling: as it is, in JSON, in an address, in a page, in base64. A
  * text may have been cut in the middle of one.
  */
 export function withoutOurs(secrets: readonly string[]): (text: string) => string {
   const spelled = [...new Set(secrets.filter((secret) => secret.length >= LEAST).flatMap(spellings))]
   // The longest first: one may begin as another does.
   const sorted = spelled.sort((a, b) => b.length - a.length)
+  const uncut = (text: string): string => {
+    const begun = Math.max(0, ...sorted.map((secret) => beginning(text, secret)))
+    return begun === 0 ? text : `${text.slice(0, -begun)}${MARK}`
+  }
   return (text) => {
     const whole = sorted.reduce((left, secret) => left.replaceAll(secret, MARK), text)
-    const begun = Math.max(0, ...sorted.map((secret) => beginning(whole, secret)))
-    return begun === 0 ? whole : `${whole.slice(0, -begun)}${MARK}`
+    return whole.split(CUT).map(uncut).join(CUT)
   }
+}
+
+/** What stands where a text was shortened. */
+const CUT = "…"
+
+/** The same for each text within a value that JSON holds, whose keys stay; what has none of them comes back as it is. */
+export function cleanWithin<T>(value: T, clean: (text: string) => string): T {
+  const text = JSON.stringify(value)
+  if (text === undefined || clean(text) === text) return value
+  return JSON.parse(text, (_key, one: unknown) => (typeof one === "string" ? clean(one) : one)) as T
 }
 
 function spellings(secret: string): string[] {
@@ -31,7 +44,11 @@ function spellings(secret: string): string[] {
     .flatMap((one) => [
       one,
       JSON.stringify(one).slice(1, -1),
+      // Some write JSON so that it may stand in a page.
+      JSON.stringify(one).slice(1, -1).replaceAll("/", "\\/"),
       encodeURIComponent(one),
+      new URLSearchParams({ "": one }).toString().slice(1),
+      one.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
       Buffer.from(one).toString("base64"),
       Buffer.from(one).toString("base64url"),
     ])

@@ -173,3 +173,21 @@ test("a public server's form and sign-in are put to a person", { timeout: 60_000
   const refused = await call("everything_trigger-url-elicitation", { ...args, errorPath: true }, hold)
   expect(pendingOf(refused)).toMatchObject({ kind: "authorization", url: "https://modelcontextprotocol.io" })
 })
+
+test.each([
+  [
+    "a form",
+    { requestedSchema: { type: "object", properties: { who: { type: "string", description: "not xyzzy-1234" } } } },
+  ],
+  ["an address", { mode: "url", url: "https://login.example.com/?token=xyzzy-1234", elicitationId: "e" }],
+])("a secret of ours in %s is put to nobody", async (_, how) => {
+  const { asked, hold } = person(({ id }) => answerDeclined(id))
+  const underway = new Map([["m", { tool: "t", ctx: { hold }, patience: new Patience(1000) }]])
+  const clean = (text: string): string => text.replaceAll("xyzzy-1234", "[our secret]")
+  const params = { message: "Who?", ...how }
+  const elicit = elicitor({ server: "s", underway, clean, log: quiet })
+  const request = { method: "elicitation/create", params } as unknown as Parameters<typeof elicit>[0]
+  await elicit(request, { signal: new AbortController().signal, sendNotification: async () => undefined })
+  // Without it the address leads nowhere, and the form seems to ask for one.
+  expect(asked).toEqual([])
+})

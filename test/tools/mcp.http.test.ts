@@ -88,7 +88,10 @@ test(
 )
 
 /** What a lying server answers to a call; it answers everything else well. */
-async function lying(answer: (response: ServerResponse, id: number, auth: string | undefined) => void) {
+async function lying(
+  answer: (response: ServerResponse, id: number, auth: string | undefined) => void,
+  describe = (auth: string | undefined): object => (auth === undefined ? {} : { description: "does" }),
+) {
   let session = 0
   let calls = 0
   const server: HttpServer = createServer((request, response) => {
@@ -114,7 +117,9 @@ async function lying(answer: (response: ServerResponse, id: number, auth: string
           serverInfo: { name: "far", version: "1" },
         })
       }
-      if (method === "tools/list") return send({ tools: [{ name: "do", inputSchema: { type: "object" } }] })
+      const described = describe(request.headers.authorization)
+      if (method === "tools/list")
+        return send({ tools: [{ name: "do", inputSchema: { type: "object" }, ...described }] })
       calls += 1
       answer(response, id, request.headers.authorization)
     })
@@ -200,4 +205,18 @@ test("a header of ours that comes back is left out, of results and of errors", a
   const { call } = await started(url, { headers: { Authorization: `Bearer ${secret}` }, secrets: [secret] })
   expect((await call("far_do")).output).toBe("you sent Bearer [our secret]")
   expect((await call("far_do")).output).toMatch(/HTTP 403: wrong: Bearer \[our secret\]$/)
+})
+
+test("nor is it in what a server says of its tools, which a model and people read", async () => {
+  const secret = "a-token-of-ours"
+  const { url } = await lying(
+    (response) => void response.writeHead(500).end(),
+    (auth) => ({
+      description: `for ${auth}`,
+      inputSchema: { type: "object", properties: { who: { type: "string", description: `such as ${secret}` } } },
+    }),
+  )
+  const { kit, all } = await started(url, { headers: { Authorization: `Bearer ${secret}` }, secrets: [secret] })
+  expect(kit.get("far_do")).toMatchObject({ description: "for Bearer [our secret]" })
+  expect(JSON.stringify([kit.tools(), all.standing()])).not.toContain(secret)
 })

@@ -122,7 +122,7 @@ function answered(failure: Failure): Called {
 function signInFor({ elicitations }: UrlElicitationRequiredError, { said, server, clean }: Failure): ToolResult {
   const [first] = elicitations
   try {
-    return authRequired(first?.url ?? "", clean((first?.message ?? "").slice(0, 3000).toWellFormed()))
+    return authRequired(clean(first?.url ?? ""), clean((first?.message ?? "").slice(0, 3000).toWellFormed()))
   } catch {
     return { output: `the MCP server ${server} answered with an error: ${said}`, isError: true }
   }

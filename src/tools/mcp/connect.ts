@@ -26,6 +26,8 @@ export interface Connection {
 export interface Connecting {
   /** ms until it stands. */
   within: number
+  /** Takes our own secrets out. */
+  clean: (text: string) => string
   /** Ends it, and the attempt to make it. */
   signal: AbortSignal
   onListChanged: () => void
@@ -55,7 +57,7 @@ const { version } = JSON.parse(readFileSync(own, "utf8")) as { version: string }
 
 /** Rejects, with nothing left running, when it does not stand in time. The error's words are for people. */
 export async function connect(server: McpServer, how: Connecting): Promise<Connection> {
-  const { transport, lastWords } = server.kind === "stdio" ? programOf(server) : remoteOf(server, how)
+  const { transport, lastWords } = server.kind === "stdio" ? programOf(server, how) : remoteOf(server, how)
   const client = new Client({ name: "countersign", version }, { capabilities: CAPABILITIES })
   let stands = false
   let over: string | undefined
@@ -109,10 +111,10 @@ export async function connect(server: McpServer, how: Connecting): Promise<Conne
   }
 }
 
-function programOf({ command, args, env, cwd }: McpServer & { kind: "stdio" }): {
-  transport: Transport
-  lastWords: () => string
-} {
+function programOf(
+  { command, args, env, cwd }: McpServer & { kind: "stdio" },
+  { clean }: Connecting,
+): { transport: Transport; lastWords: () => string } {
   // The SDK adds HOME, LOGNAME, PATH, SHELL, TERM and USER; nothing else of our environment gets there.
   const transport = new StdioClientTransport({ command, args, env, cwd, stderr: "pipe", maxBufferSize: MAX_MESSAGE })
   let last = ""
@@ -120,7 +122,9 @@ function programOf({ command, args, env, cwd }: McpServer & { kind: "stdio" }): 
   transport.stderr?.on("data", (chunk: Buffer) => {
     last = `${last}${chunk.subarray(-LAST_WORDS).toString()}`.slice(-LAST_WORDS)
   })
-  const lastWords = (): string => (last.trim() === "" ? "" : `; the last it wrote was: ${oneLine(last.slice(-300))}`)
+  // Cut before, it could begin in the middle of a secret.
+  const lastWords = (): string =>
+    last.trim() === "" ? "" : `; the last it wrote was: ${oneLine(clean(last).slice(-300))}`
   return { transport: transport, lastWords }
 }
 

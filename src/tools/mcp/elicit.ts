@@ -8,6 +8,7 @@ import { type Elicitation, type ElicitationReply, replyOfAnswer, requestOfElicit
 import { isRecord } from "../../core/json.ts"
 import type { Log } from "../../log.ts"
 import type { Underway } from "./call.ts"
+import { cleanWithin } from "../echo.ts"
 import { messageOf, oneLine } from "./result.ts"
 
 /** What an MCP client says that it can. */
@@ -46,7 +47,8 @@ export function elicitor({ server, underway, clean, log }: Eliciting, keepAlive 
       )
       return CANCEL
     }
-    const elicitation = { ...params, message: clean(params.message.slice(0, LONGEST).toWellFormed()) } as Elicitation
+    const message = clean(params.message.slice(0, LONGEST).toWellFormed())
+    const elicitation = { ...cleanWithin(params, clean), message } as Elicitation
     const asked = requestIn(elicitation)
     if ("fault" in asked) {
       log.warn({ server, why: clean(oneLine(asked.fault, 300)) }, "an MCP server asked what no person may be asked")

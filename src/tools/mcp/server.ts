@@ -5,6 +5,7 @@
 import type { ToolContext } from "../../agent/tool.ts"
 import type { ToolResult } from "../../core/suspension.ts"
 import type { Log } from "../../log.ts"
+import { cleanWithin } from "../echo.ts"
 import type { Access } from "./access.ts"
 import { call, type Called, type Underway } from "./call.ts"
 import { connect, inTime, type Connection, type McpServer } from "./connect.ts"
@@ -147,11 +148,12 @@ export class Server {
   }
 
   async #connectOnce(): Promise<void> {
-    const { server, connectWithin: within = CONNECT_WITHIN } = this.#options
+    const { server, clean, connectWithin: within = CONNECT_WITHIN } = this.#options
     let connection: Connection | undefined
     try {
       connection = await connect(server, {
         within,
+        clean,
         signal: this.#ending.signal,
         onListChanged: () => this.#relist(),
         onOver: (why) => this.#lose(connection, why),
@@ -181,7 +183,7 @@ export class Server {
   #took(listed: Listing): void {
     const { log, server, clean, onListed } = this.#options
     const before = new Set(this.#listed.notes)
-    this.#listed = { ...listed, notes: listed.notes.map(clean) }
+    this.#listed = { tools: listed.tools.map((tool) => cleanWithin(tool, clean)), notes: listed.notes.map(clean) }
     const { tools, notes } = this.#listed
     log.info({ server: server.name, tools: tools.length }, "an MCP server is connected")
     for (const note of notes.filter((one) => !before.has(one)).slice(0, 20)) {
