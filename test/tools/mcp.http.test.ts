@@ -1,17 +1,12 @@
-import { spawn } from "node:child_process"
 import { createServer, type Server as HttpServer, type ServerResponse } from "node:http"
-import { type AddressInfo, createServer as createTcpServer } from "node:net"
-import { fileURLToPath } from "node:url"
+import type { AddressInfo } from "node:net"
 import { expect, onTestFinished, test } from "vitest"
 import { createToolkit } from "../../src/agent/tool.ts"
 import { createLog } from "../../src/log.ts"
 import { Servers, type ServersOptions } from "../../src/tools/mcp/servers.ts"
+import { startEverything } from "../fakes/everything.ts"
 
 type McpServer = ServersOptions["servers"][number]
-
-const EVERYTHING = fileURLToPath(
-  new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
-)
 
 async function started(url: string, more: { headers?: Record<string, string>; secrets?: string[] } = {}) {
   const server: McpServer = {
@@ -32,44 +27,13 @@ async function started(url: string, more: { headers?: Record<string, string>; se
   return { all, kit, call: (name: string, args = {}, ctx = {}) => kit.execute(name, args, ctx) }
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-/** The public server, as a process of its own. */
-async function everything(port: number) {
-  const child = spawn(process.execPath, [EVERYTHING, "streamableHttp"], {
-    env: { PATH: process.env["PATH"] ?? "", PORT: String(port) },
-    stdio: ["ignore", "pipe", "pipe"],
-  })
-  const kill = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve()
-      child.once("exit", () => resolve())
-      child.kill("SIGKILL")
-    })
-  onTestFinished(kill)
-  await new Promise<void>((resolve) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk: Buffer) => {
-        if (/listening/i.test(chunk.toString())) resolve()
-      })
-    }
-  })
-  return kill
-}
-
 test(
   "the tools of a public server are called over streamable HTTP, and found back after it was gone",
   { timeout: 120_000 },
   async () => {
-    const port = await freePort()
-    const kill = await everything(port)
-    const { call, all } = await started(`http://127.0.0.1:${port}/mcp`)
+    const { url, port, kill } = await startEverything()
+    onTestFinished(kill)
+    const { call, all } = await started(url)
     expect(await call("far_echo", { message: "hello" })).toEqual({ output: "Echo: hello", isError: false })
     const image = await call("far_get-tiny-image")
     expect(image.output).toMatch(/\[image image\/png, \d+ (?:bytes|kB), left out\]/)
@@ -81,7 +45,7 @@ test(
       isError: true,
       output: expect.stringMatching(/^the MCP server far is away .*was not executed/),
     })
-    await everything(port)
+    onTestFinished((await startEverything(port)).kill)
     await expect.poll(() => all.standing()[0]?.state.kind, { timeout: 60_000 }).toBe("ready")
     expect(await call("far_echo", { message: "again" })).toEqual({ output: "Echo: again", isError: false })
   },
