@@ -215,7 +215,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     const people = new People(newClient(), home)
     const names = new Names(newClient())
     const signing = signingIn({ ...options, shared: servers, store, names, workspace: home.name ?? home.team })
-    stops.ground.push((ms) => signing.stop(ms))
+    stops.tellers.push((ms) => signing.stop(ms))
     const unasked = (tool: Tool): boolean => signing.unasked(tool)
     const policy = policyOf(config, undefined, unasked)
     const policies = policiesOf(config, unasked)

@@ -75,16 +75,27 @@ async function serversOf(
   return { ...(await checkServers(reading.config, { taken, secrets: reading.secrets })), any: true }
 }
 
+/** Why a port can't be listened on, by the system's word for it. */
+const NO_PORT: Record<string, string> = {
+  EACCES: "may not be used by this user",
+  EADDRNOTAVAIL: "is wanted at an address that this machine doesn't have",
+}
+
+function noPort(reading: Reading, port: number | undefined, why: string): Report {
+  const isPages = reading.ok && port !== undefined && port === reading.config.signIn?.port
+  const [name, comes] = isPages
+    ? [reading.known.at(["signIn", "port"]), "people's browsers"]
+    : ["PORT", "Slack's requests"]
+  return fault(`${name} ${port ?? ""} ${why}: put another one, and let ${comes} come there.`)
+}
+
 /**
  * Why a bot that had nothing wrong couldn't be started: what keeps it is looked for once more, since it came between. What
  * nobody can find any more is told in the words of the error.
  */
 export async function checkAgain(reading: Reading, error: unknown): Promise<Report> {
   const { message, code, syscall, port } = error as { message?: string; code?: string; syscall?: string; port?: number }
-  if (syscall === "listen") {
-    const why = code === "EACCES" ? "may not be used by this user" : "is taken by another program"
-    return fault(`PORT ${port ?? ""} ${why}: put another one, and let Slack's requests come there.`)
-  }
+  if (syscall === "listen") return noPort(reading, port, NO_PORT[code ?? ""] ?? "is taken by another program")
   const { faults, outages } = await check(reading)
   if (faults.length + outages.length > 0) return { faults, outages, warnings: [] }
   const words = plain(message ?? String(error)).replace(/[.\s]+$/, "")

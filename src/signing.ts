@@ -93,7 +93,7 @@ interface Parts {
 }
 
 async function served(
-  { store, names, workspace, log }: SigningOptions,
+  { store, names, workspace, config: { command }, log }: SigningOptions,
   { servers, seal, passes, signIn }: Parts,
 ): Promise<() => Promise<void>> {
   const { url: base, ...listen } = signIn
@@ -111,6 +111,7 @@ async function served(
     nameOf: async (user) => (await names.of([user]))[user] ?? user,
     workspace,
     button: BUTTON,
+    undo: (server) => `${command} sign-out ${/\s/.test(server) ? `"${server}"` : server}`,
     signedIn(asked) {
       const { server, person, run } = asked
       log.info({ server, user: person.user, run }, "somebody signed in to an MCP server")

@@ -21,6 +21,8 @@ import type { Tightened } from "../core/tightened.ts"
 import { People } from "../slack/people.ts"
 import { nameOf } from "../tools/mcp/names.ts"
 import { loadTools } from "../tools/modules.ts"
+import { signInNameOf } from "../tools/oauth/asks.ts"
+import { personalOf } from "../tools/oauth/kits.ts"
 import { policiesOf, policyOf, ruledBy, type Policy } from "../work/guard.ts"
 import { asker } from "./ask.ts"
 import type { Finding } from "./lists.ts"
@@ -67,11 +69,12 @@ async function telling(
 ): Promise<string[]> {
   const { agent } = question
   const called = { tool: question.tool, args, schema: tool?.inputSchema, since: tool?.foreign?.since }
-  const decision = ruledBy(policyFor(settings, agent), called)
+  const signIn = isSignIn(settings, question)
+  const decision = ruledBy(policyFor(settings, agent), called, signIn ? { do: "allow" } : undefined)
   const who = decision.do === "ask" ? await deciding(known, decision.rule, question) : []
   const misfit = unfit(tool, args)
   const about = [`${question.tool} ${JSON.stringify(args)}`, ...notes, ...outOfKit(settings, question), ...misfit]
-  const traced = tracing(known, settings, called, { agent, decision, would: misfit.length > 0 })
+  const traced = tracing(known, settings, called, { agent, decision, would: misfit.length > 0, signIn })
   return [...about, "", ...traced, ...who]
 }
 
@@ -84,6 +87,9 @@ export function unknownAgent({ agents }: Settings, { agent }: Pick<Question, "ag
   const names = Object.keys(agents)
   return `--agent: no agent's name is ${plain(agent)}; ${names.length === 0 ? "the file names none" : `there are ${names.join(", ")}`}.`
 }
+
+const isSignIn = ({ mcpServers }: Pick<Settings, "mcpServers">, { tool }: Pick<Question, "tool">): boolean =>
+  personalOf(mcpServers.servers).some(({ name }) => signInNameOf(name) === tool)
 
 /** Whether the agent has the tool at all. */
 function outOfKit({ agents }: Settings, { agent, tool }: Question): string[] {
@@ -106,6 +112,7 @@ async function toolNamed(tool: string, { tools, httpTools, mcpServers }: Setting
     const why = `  The tools couldn't be loaded; their schemas aren't known: ${loaded.faults.join(" ")}`
     return { tool: undefined, notes: [why] }
   }
+  if (isSignIn({ mcpServers }, { tool })) return { tool: undefined, notes: [] }
   const found = loaded.tools.find(({ name }) => name === tool)
   if (!found && mcpServers.servers.some(({ name }) => tool.startsWith(nameOf(name, "")))) {
     return {
@@ -161,14 +168,18 @@ interface Outcome {
   agent: string | undefined
   decision: Tightened
   would: boolean
+  /** It only asks its own person to sign in. */
+  signIn: boolean
 }
 
 /** Every rule down to the one that decides, of the file and of the agent, and what comes of it. */
 function tracing({ at }: Known, { approvals, agents }: Settings, called: Called, outcome: Outcome): string[] {
   const file = stepsOf(at, approvals, called)
   const rest = approvals.length === 0 ? "There are no rules" : "No rule is left"
-  const unmatched = `${rest}: what none matches is asked about, under the file's own settings.`
-  const { agent } = outcome
+  const { agent, signIn } = outcome
+  const unmatched = signIn
+    ? `${rest}: what only asks its own person to sign in runs without asking.`
+    : `${rest}: what none matches is asked about, under the file's own settings.`
   const own = stepsOf(
     (path) => at(["agents", agent ?? "", ...path]),
     agent === undefined ? [] : (agents[agent]?.approvals ?? []),
@@ -219,7 +230,8 @@ const valuesOf = (paths: readonly PathFit[], fits: PathFit["fits"]): string =>
     )
     .join(", ")
 
-function came(at: Known["at"], { agent, decision, would }: Outcome, odd: number): string {
+function came(at: Known["at"], { agent, decision, would, signIn }: Outcome, odd: number): string {
+  if (signIn && decision.do === "allow" && decision.index === undefined) return "It runs without asking."
   const file = decision.index === undefined ? "the file's own settings" : at(["approvals", decision.index])
   const own = decision.own === undefined ? "" : ` and ${at(["agents", agent ?? "", "approvals", decision.own])}`
   const more = odd > 0 ? ", and whatever else may have been meant: the strictest of all" : ""

@@ -44,6 +44,10 @@ export interface Far {
   metadata: Record<string, unknown>
   /** Answers instead of the token endpoint. */
   tokenEndpoint: ((response: ServerResponse) => void) | undefined
+  /** What the MCP server says that its tokens are for; itself, unless said. */
+  resource: string | undefined
+  /** The MCP server knows nobody, whatever they bring. */
+  knowsNobody: boolean
   /** No access token counts any more. */
   expire(): void
   close(): Promise<void>
@@ -81,6 +85,8 @@ export async function startFar(): Promise<Far> {
     clients: new Set(),
     metadata: {},
     tokenEndpoint: undefined,
+    knowsNobody: false,
+    resource: undefined,
     expire: () => far.grants.forEach(({ access }) => expired.add(access)),
     close: async () => {
       for (const server of [provider, resource]) {
@@ -190,11 +196,15 @@ export async function startFar(): Promise<Far> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === "/.well-known/oauth-protected-resource/mcp") {
-      return json(response, 200, { resource: far.url, authorization_servers: [issuer], scopes_supported: ["notes"] })
+      return json(response, 200, {
+        resource: far.resource ?? far.url,
+        authorization_servers: [issuer],
+        scopes_supported: ["notes"],
+      })
     }
     const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? ""
     const grant = far.grants.find(({ access, over }) => access === given && !over)
-    if (!grant || expired.has(given)) {
+    if (!grant || expired.has(given) || far.knowsNobody) {
       const challenge = `Bearer error="invalid_token", resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
       return json(response, 401, { error: "invalid_token" }, { "www-authenticate": challenge })
     }

@@ -5,6 +5,8 @@ import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { runTool } from "../../src/agent/tool.ts"
 import { pendingOf } from "../../src/core/suspension.ts"
 import { createLog } from "../../src/log.ts"
+import { checkServers } from "../../src/check/servers.ts"
+import { checkSignInNames } from "../../src/check/sign-ins.ts"
 import { Store } from "../../src/store/store.ts"
 import { Servers } from "../../src/tools/mcp/servers.ts"
 import { linkTo, type AskedFor } from "../../src/tools/oauth/asks.ts"
@@ -76,6 +78,7 @@ async function rig(given: { key?: Buffer; prefix?: string; far?: Far } = {}) {
     nameOf: async (user: string) => `<b>${user.slice(2).toLowerCase()}</b>`,
     workspace: "Acme & sons",
     button: "I have done it",
+    undo: (name: string) => `/agent sign-out ${name}`,
     signedIn: (asked: AskedFor) => void signedIn.push(asked),
     log,
   }
@@ -388,6 +391,14 @@ describe("whoever lets people sign in", () => {
     expect(Object.keys(await everything(prefix)).filter((key) => key.includes("kept:"))).toEqual([])
   })
 
+  test("is refused where its tokens are for somebody else", async () => {
+    const { far, link } = await rig()
+    far.resource = "https://elsewhere.example/mcp"
+    const visitor = new Visitor()
+    expect(wordsOf(await visitor.press(await visitor.get(link())))).toContain("for another address than its own")
+    expect(far.clients.size).toBe(0)
+  })
+
   test("is not followed to another server with a code", async () => {
     const { far, link, passOf } = await rig()
     far.tokenEndpoint = (response) => void response.writeHead(307, { location: `${far.issuer}/register` }).end()
@@ -547,6 +558,16 @@ describe("the tools of a person", () => {
     })
   })
 
+  test("ask their person anew when the server does not take even a new token", async () => {
+    const { kits, signIn, far, passOf } = await rig()
+    await signIn()
+    const note = must((await kits().of(ROBIN)).get("far_note"))
+    far.knowsNobody = true
+    expect(pendingOf(await runTool(note, '{"text":"a"}', ctx()))).toBeDefined()
+    expect(await passOf()).toBeUndefined()
+    expect(far.asked).toEqual(["authorization_code", "refresh_token"])
+  })
+
   test.each<[string, (far: Far) => void]>([
     ["answers with nonsense", (far) => (far.tokenEndpoint = (response) => void response.writeHead(200).end("{}"))],
     ["is out of order", (far) => (far.tokenEndpoint = (response) => void response.writeHead(503).end("later"))],
@@ -604,5 +625,41 @@ describe("the tools of a person", () => {
       isError: true,
       output: expect.stringContaining("nobody is known") as string,
     })
+  })
+})
+
+describe("check", () => {
+  const NOTHING = { faults: [], outages: [], warnings: [] }
+
+  test("looks where people sign in, as far as that can be seen without a person", async () => {
+    const { far, server } = await rig()
+    const look = () => checkServers({ mcpServers: { servers: [server], notes: [] } }, { taken: [], secrets: [] })
+    expect(await look()).toEqual({ report: NOTHING, names: undefined })
+    expect(far.clients.size).toBe(0)
+    far.metadata = { code_challenge_methods_supported: [] }
+    const { report } = await look()
+    expect(report).toMatchObject({ faults: [], outages: [] })
+    expect(report.warnings).toEqual([
+      expect.stringMatching(
+        /^Nobody can sign in to the MCP server far now: .*PKCE.*The bot starts and works without it\.$/,
+      ),
+    ])
+  })
+
+  test("finds two tools of one name", async () => {
+    const { server } = await rig()
+    const mcpServers = { servers: [server], notes: [] }
+    expect(checkSignInNames({ mcpServers }, ["far_sign_out"])).toEqual(NOTHING)
+    expect(checkSignInNames({ mcpServers }, ["far_sign_in"]).faults).toEqual([
+      "The tool by which people sign in to the MCP server far is called far_sign_in, as is a tool of the configuration: give one of them another name.",
+    ])
+    const twins = {
+      servers: [
+        { ...server, name: "a b" },
+        { ...server, name: "a_b" },
+      ],
+      notes: [],
+    }
+    expect(checkSignInNames({ mcpServers: twins }).faults).toHaveLength(1)
   })
 })

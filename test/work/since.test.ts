@@ -80,6 +80,24 @@ test.each<[ApprovalRule[], ApprovalRule[], string]>([
   expect(fallsOf({ rules, defaults, own: AGENT(own) }, toolOf())).toBe(falls)
 })
 
+test.each<[ApprovalRule[], ApprovalRule[], string]>([
+  [[], [], "allow"],
+  [[{ tool: "other", do: "deny" }], [{ tool: "docs_*", do: "allow" }], "allow"],
+  [[{ tool: "docs_*", do: "ask" }], [], "ask"],
+  [[{ tool: "*", do: "deny" }], [], "deny"],
+  [[], [{ tool: "docs_*", do: "ask" }], "ask"],
+  [[], [{ tool: "docs_*", do: "deny" }], "deny"],
+])("under %j and an agent's %j what only asks its own person falls under %s", async (rules, own, falls) => {
+  const tool = toolOf()
+  const policy = { rules, defaults, own: AGENT(own), unasked: (one: Tool) => one === tool }
+  expect(fallsOf(policy, tool)).toBe(falls)
+  const guard = policyGuard(policy, async () => true)
+  const guarded = await guard({ run: { channel: "C1" } as Run, id: "1.1", ref: "r", tool, args: "{}" })
+  expect({ run: "allow", ask: "ask", result: "deny" }[guarded.do]).toBe(falls)
+  // It is known by itself, not by its name.
+  expect(fallsOf(policy, toolOf())).toBe(falls === "allow" ? "ask" : falls)
+})
+
 test("a call whose outcome its tool does not know is a doubt for people, and what may be repeated is an error", async () => {
   const crew = await startCrew()
   const lost = (name: string, effects: "once" | "repeatable") =>

@@ -169,10 +169,10 @@ function counted(flooded: () => void): () => void {
 }
 
 /** Rejects with `late` when it isn't done by then. */
-export async function inTime<T>(work: Promise<T>, ms: number, late: string): Promise<T> {
+export async function inTime<T>(work: Promise<T>, ms: number, late: string | Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(late)), ms)
+    timer = setTimeout(() => reject(typeof late === "string" ? new Error(late) : late), ms)
   })
   try {
     return await Promise.race([work, over])

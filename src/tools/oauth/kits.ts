@@ -148,12 +148,19 @@ export class Kits {
       this.#options.servers.map(async (server) => {
         const whose = whoseOf(server, entry.person)
         const pass = await this.#options.passes.read(whose)
-        if (!pass) return void entry.signedIn.delete(server.name)
+        if (!pass) return this.#over(entry, server.name)
         entry.signedIn.add(server.name)
         if (entry.connected.get(server.name)?.id === pass.id || this.#stopped) return
         await this.#connect(entry, server, pass.id)
       }),
     )
+  }
+
+  /** What is parked finds its tool all the same, and asks; nothing tries on and on to reach a server for nobody. */
+  #over({ signedIn, connected }: Entry, server: string): void {
+    signedIn.delete(server)
+    const before = connected.get(server)?.all
+    if (before?.isBusy === false) void before.stop(1000)
   }
 
   async #connect(entry: Entry, server: PersonalServer, id: string): Promise<void> {

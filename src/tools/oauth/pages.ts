@@ -94,13 +94,13 @@ ${warning(about)}
 
 const attribute = (value: string): string => value.replaceAll(/[&<>"']/g, (one) => ENTITIES[one] ?? "")
 
-/** `button`: what is pressed on the card. */
-export const donePage = (about: About, button: string): Page =>
+/** `button`: what is pressed on the card; `undo`: the command that takes it back. */
+export const donePage = (about: About, { button, undo }: { button: string; undo: string }): Page =>
   page(
     200,
     `${text(about.server)} is connected for @${text(about.person)}`,
     `<p>Go back to Slack and press <strong>${text(button)}</strong> on the card: the run goes on with it. You can close this page.</p>
-<p class="soft">To take it back, give the command “sign-out ${text(about.server)}” in Slack.</p>`,
+<p class="soft">To take it back, give the command <strong>${text(undo, 120)}</strong> in Slack.</p>`,
   )
 
 /** Of something that can't go on; `words` are whole sentences, foreign ones among them. */

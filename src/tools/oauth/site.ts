@@ -28,6 +28,8 @@ export interface SiteOptions {
   workspace: string
   /** What is pressed on the card afterwards. */
   button: string
+  /** The command by which somebody signs out again. */
+  undo: (server: string) => string
   signedIn: (asked: AskedFor) => void
   /** ms after which a port that is taken is tried again. */
   again?: number
@@ -308,9 +310,12 @@ async function finished(options: SiteOptions, form: URLSearchParams, request: In
       )
     case "done":
       options.signedIn(finish.begun.asked)
-      return { ...donePage(await aboutOf(options, finish.begun.asked), options.button), headers: forgetting(state) }
+      return { ...(await done(options, finish.begun.asked)), headers: forgetting(state) }
   }
 }
+
+const done = async (options: SiteOptions, asked: AskedFor): Promise<Page> =>
+  donePage(await aboutOf(options, asked), { button: options.button, undo: options.undo(asked.server) })
 
 const forgetting = (state: string): Record<string, string> => ({
   "set-cookie": `${cookieOf(state)}=; Path=${PATH}; Max-Age=0; HttpOnly; SameSite=Lax`,

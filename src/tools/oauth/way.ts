@@ -10,6 +10,7 @@ import {
   OAuthError,
   UnauthorizedClientError,
 } from "@modelcontextprotocol/sdk/server/auth/errors.js"
+import { inTime } from "../mcp/connect.ts"
 import { exchange, NoAnswer } from "../exchange.ts"
 import { reachOf } from "../reach.ts"
 
@@ -30,6 +31,8 @@ export class SignInFault extends Error {
 /** ms for one request, bytes of one answer. */
 const WITHIN = 10_000
 const MAX_BYTES = 200_000
+/** ms for all that one thing takes of them. */
+const ALL_WITHIN = 25_000
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /** A way to its servers that is bounded, follows a redirect of a GET on the same host alone, and judges where it leads. */
@@ -73,8 +76,9 @@ async function isOnPrivateNet(host: string): Promise<boolean> {
 
 /** Does it, and says in our own words what came between. */
 export async function judged<T>(host: string, work: () => Promise<T>): Promise<T> {
+  const late = new SignInFault(`${host} did not answer within ${ALL_WITHIN / 1000} s`)
   try {
-    return await work()
+    return await inTime(work(), ALL_WITHIN, late)
   } catch (error) {
     throw faultOf(error, host)
   }

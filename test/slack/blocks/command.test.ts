@@ -26,6 +26,10 @@ describe("a command", () => {
     ["revoke r00abc.1", { kind: "revoke", grant: "r00abc.1" }],
     ["revoke `g0-pnd-0af3`", { kind: "revoke", grant: "g0-pnd-0af3" }],
     ["revoke", { kind: "revoke", grant: "" }],
+    ["sign-out", { kind: "sign-out", server: "" }],
+    ["Sign-out notes", { kind: "sign-out", server: "notes" }],
+    ["sign-out “my notes”", { kind: "sign-out", server: "my notes" }],
+    ["sign-out of the shop is broken", start("sign-out of the shop is broken")],
     ["a &amp;&amp; b &lt;c&gt; &amp;lt;", start("a && b <c> &lt;")],
     [" two\nlines ", start("two\nlines")],
   ])("%j", (text, command) => {

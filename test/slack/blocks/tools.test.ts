@@ -25,6 +25,8 @@ test("says where tools come from, how each source is, and whether calls are aske
         notes: [],
       },
       { name: "old", state: { kind: "disabled" }, tools: [], notes: [] },
+      { name: "crm", state: { kind: "ready" }, own: true, tools: [{ name: "crm_find", falls: "ask" }], notes: [] },
+      { name: "notes", state: { kind: "signed out" }, tools: [{ name: "notes_sign_in", falls: "allow" }], notes: [] },
     ]),
   )
   for (const words of [
@@ -37,6 +39,9 @@ test("says where tools come from, how each source is, and whether calls are aske
     "files: away (its process ended); 1 tool of it can't be called now",
     "files_rm is refused",
     "old: switched off",
+    "crm: you are signed in, 1 tool",
+    "notes: sign in first. Ask for something of it, and you are shown where",
+    "notes_sign_in runs unasked",
   ]) {
     expect(read).toContain(words)
   }
