@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net"
 import { expect, onTestFinished, test } from "vitest"
 import { createToolkit } from "../../src/agent/tool.ts"
 import { createLog } from "../../src/log.ts"
+import { call as callOn } from "../../src/tools/mcp/call.ts"
 import { Servers, type ServersOptions } from "../../src/tools/mcp/servers.ts"
 import { startEverything } from "../fakes/everything.ts"
 
@@ -106,6 +107,12 @@ test.each<[string, (response: ServerResponse) => void, object, RegExp]>([
     { isError: true },
     /refused the call, so it was not executed: HTTP 403: no$/,
   ],
+  [
+    "is called a bad request",
+    (it) => it.writeHead(400).end("the arguments are wrong"),
+    { isError: true },
+    /refused the call, so it was not executed: HTTP 400: the arguments are wrong$/,
+  ],
   ["fails there", (it) => it.writeHead(502).end("bad gateway"), UNKNOWN, /^outcome unknown: .*HTTP 502/],
   ["loses its connection", (it) => void it.destroy(), UNKNOWN, /^outcome unknown: .*the connection failed/],
   [
@@ -146,10 +153,13 @@ test.each<[string, (response: ServerResponse) => void, object, RegExp]>([
   expect(calls()).toBe(1)
 })
 
-test("a session that a server has forgotten is begun anew, and the call sent once more", async () => {
+test.each([
+  [404, "Not Found"],
+  [400, "Bad Request: no valid session ID provided"],
+])("a session that a server has forgotten (%d) is begun anew, and the call sent once more", async (status, words) => {
   let forgotten = 0
   const { url, sessions } = await lying((response, id) => {
-    if (++forgotten === 1) return void response.writeHead(404).end("no such session")
+    if (++forgotten === 1) return void response.writeHead(status).end(words)
     const result = { content: [{ type: "text", text: "done" }] }
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }))
   })
@@ -183,4 +193,24 @@ test("nor is it in what a server says of its tools, which a model and people rea
   const { kit, all } = await started(url, { headers: { Authorization: `Bearer ${secret}` }, secrets: [secret] })
   expect(kit.get("far_do")).toMatchObject({ description: "for Bearer [our secret]" })
   expect(JSON.stringify([kit.tools(), all.standing()])).not.toContain(secret)
+})
+
+test.each([
+  ["connect", "away"],
+  ["read", "result"],
+])("a way that breaks at %s: only what was certainly not sent is sent again", async (syscall, kind) => {
+  const cause = Object.assign(new Error("no way"), { code: "EHOSTUNREACH", syscall })
+  const client = { request: () => Promise.reject(new TypeError("fetch failed", { cause })), transport: undefined }
+  const connection = { client, over: undefined, close: async () => undefined }
+  const called = await callOn({
+    connection: connection as unknown as Parameters<typeof callOn>[0]["connection"],
+    server: "far",
+    tool: "do",
+    args: {},
+    ctx: {},
+    timeout: 1000,
+    underway: new Map(),
+    clean: (text) => text,
+  })
+  expect(called).toMatchObject(kind === "away" ? { kind } : { kind, result: UNKNOWN })
 })

@@ -91,6 +91,8 @@ interface Failure {
   /** Its words on one line, without our secrets. */
   said: string
   server: string
+  /** The server was to know us by a session. */
+  hasSession: boolean
   /** Nobody knows what came of it: `why` goes on after "was sent the call, and". */
   unknown: (why: string) => Called
   clean: (text: string) => string
@@ -102,7 +104,8 @@ function failed(error: unknown, { server, connection, clean }: Calling, givenUp:
   const over = givenUp ?? connection.over
   if (over !== undefined) return unknown(over)
   const said = clean(oneLine(messageOf(error), 1000))
-  return answered({ error, said, server, unknown, clean })
+  const hasSession = connection.client.transport?.sessionId !== undefined
+  return answered({ error, said, server, hasSession, unknown, clean })
 }
 
 /** The connection stands: it says itself that something is wrong, or the way there does. */
@@ -113,8 +116,8 @@ function answered(failure: Failure): Called {
   if (error instanceof McpError) {
     return result({ output: `the MCP server ${server} answered with an error: ${said}`, isError: true })
   }
-  const code = networkCode(error)
-  if (code !== undefined && UNSENT.has(code)) return { kind: "away", why: `${said} (${code})` }
+  const { code, isUnsent } = networkFault(error)
+  if (isUnsent) return { kind: "away", why: `${said} (${code})` }
   return unknown(code === undefined ? `it failed: ${said}` : `the connection failed (${code})`)
 }
 
@@ -128,11 +131,18 @@ function signInFor({ elicitations }: UrlElicitationRequiredError, { said, server
   }
 }
 
-function refused(code: number, { said, server, unknown }: Failure): Called {
+/**
+ * Whether it is our session that is not known there any more, which some call a bad request. Of anything else nobody knows that
+ * it is safe to send again.
+ */
+const isForgotten = (code: number, { said, hasSession }: Failure): boolean =>
+  (code === 404 && hasSession) || (code === 400 && /session|initiali[sz]/i.test(said))
+
+function refused(code: number, failure: Failure): Called {
+  const { said, server, unknown } = failure
   const output = `the MCP server ${server} refused the call, so it was not executed: HTTP ${code}: ${said}`
   const refusal = { output, isError: true }
-  // A session that is not known there any more, which some call a bad request.
-  if (code === 404 || code === 400) return { kind: "away", why: `it answered with HTTP ${code}: ${said}`, refusal }
+  if (isForgotten(code, failure)) return { kind: "away", why: `it answered with HTTP ${code}: ${said}`, refusal }
   if (code === 401) return { kind: "unknown person", refusal }
   if (code >= 300 && code < 500 && code !== 408) return result(refusal)
   return unknown(code > 0 ? `it answered with HTTP ${code}: ${said}` : said)
@@ -140,13 +150,19 @@ function refused(code: number, { said, server, unknown }: Failure): Called {
 
 /** Failures before anything was sent. */
 const UNSENT = new Set([
-  "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "UND_ERR_CONNECT_TIMEOUT",
+  "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT", "ENOTSENT",
   "CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "ERR_TLS_CERT_ALTNAME_INVALID",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ENOTSENT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]) // prettier-ignore
+/** Failures of the way there: they also end a connection that stood, on which the call may have been sent. */
+const OF_THE_WAY = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN"])
 
-function networkCode(error: unknown): string | undefined {
-  const { code, cause } = error as { code?: unknown; cause?: unknown }
-  if (typeof code === "string") return code
-  return typeof cause === "object" && cause !== null ? networkCode(cause) : undefined
+function networkFault(error: unknown): { code?: string; isUnsent: boolean } {
+  const { code, cause, syscall } = error as { code?: unknown; cause?: unknown; syscall?: unknown }
+  if (typeof code === "string") {
+    // Of several addresses, each was tried in vain.
+    const isConnecting = syscall === "connect" || error instanceof AggregateError
+    return { code, isUnsent: UNSENT.has(code) || (OF_THE_WAY.has(code) && isConnecting) }
+  }
+  return typeof cause === "object" && cause !== null ? networkFault(cause) : { isUnsent: false }
 }
