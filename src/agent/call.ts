@@ -67,7 +67,7 @@ function faultOf(tool: Tool, call: Call, args: string): { words: string; outcome
   if (sha256(args) !== call.digest) {
     return { words: "the stored arguments are not those that were shown", outcome: "args changed" }
   }
-  if (call.print !== undefined && call.print !== tool.foreign?.print) {
+  if (call.print !== undefined && call.print !== tool.foreign?.print && call.print !== tool.foreign?.origin) {
     return {
       words: `${call.tool} has changed since it was called; call it again as it is now`,
       outcome: "tool changed",

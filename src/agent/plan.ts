@@ -49,9 +49,12 @@ export async function plan(
   return planned
 }
 
-function riskOf(tool: Tool | undefined): Pick<Planned, "effects" | "destructive" | "hints" | "since" | "print"> {
+function riskOf(
+  tool: Tool | undefined,
+): Pick<Planned, "effects" | "destructive" | "hints" | "since" | "print" | "origin"> {
   const { effects = "once", destructive, foreign } = tool ?? {}
-  return { effects, destructive, hints: foreign?.hints, since: foreign?.since, print: foreign?.print }
+  const { hints, since, print, origin } = foreign ?? {}
+  return { effects, destructive, hints, since, print, origin }
 }
 
 const unknown = (call: TurnCall): { args: string; next: Next } => ({

@@ -54,6 +54,8 @@ export interface Foreign {
   tool: string
   /** Sixteen digits of the sha-256 of what the server says of it: name, description, schema and annotations. */
   print: string
+  /** Twelve digits of the sha-256 of server and tool: of two that share a name here, which it is. */
+  origin: string
   hints: Hints
   /** Absent: it is what it was when the bot started. */
   since?: Since

@@ -60,7 +60,7 @@ export interface Call {
   hints?: Hints | undefined
   /** What became of its tool before it was asked for. */
   since?: Since | undefined
-  /** What it was planned for unasked, as `Foreign.print` says; absent where it doesn't matter. */
+  /** What it was planned for: unasked as `Foreign.print` says, asked about as `Foreign.origin` does; absent where it doesn't matter. */
   print?: string | undefined
   /** sha-256 (hex) of the canonical args text stored as `argsField` says. */
   digest: string

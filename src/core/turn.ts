@@ -85,6 +85,8 @@ export interface Planned {
   since?: Since | undefined
   /** What its tool is by now, where that may change by itself. */
   print?: string | undefined
+  /** Which tool it is, where its name may become another's. */
+  origin?: string | undefined
   /** Canonical text of the parsed args; what can't be parsed is kept as it came. */
   args: string
   digest: string
@@ -127,9 +129,9 @@ function withCalls(run: Run, turn: Taken, now: number): Step {
   const entries: Entry[] = []
   const texts: Text[] = turn.text.trim() === "" ? [] : [{ field: `why:${run.turns}`, text: turn.text }]
   const calls = turn.planned.map(({ ref, tool, effects, destructive, digest, ...of }, index): Call => {
-    const { args, next, hints, since, print } = of
-    // A yes is to what was shown; what runs unasked must be what was allowed.
-    const foreign = { hints, since, print: next.do === "run" ? print : undefined }
+    const { args, next, hints, since, print, origin } = of
+    // What runs unasked must be what was allowed; a yes is to what was shown, and to no other tool of that name.
+    const foreign = { hints, since, print: next.do === "run" ? print : origin }
     const id = `${run.turns}.${index + 1}`
     const call = wholeCall({ id, ref, tool, effects, destructive, ...foreign, digest, state: "ready" })
     texts.push({ field: argsField(call), text: args })

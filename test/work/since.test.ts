@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { defineTool, outcomeUnknown, type Tool } from "../../src/agent/tool.ts"
+import { createToolkit, defineTool, outcomeUnknown, type Tool } from "../../src/agent/tool.ts"
 import type { Rule } from "../../src/core/policy.ts"
 import type { ApprovalRule } from "../../src/core/rules.ts"
 import type { Run, Since } from "../../src/core/run.ts"
@@ -14,7 +14,14 @@ const toolOf = (since?: Since): Tool =>
     name: "docs_read",
     description: "reads",
     run: () => "",
-    foreign: { server: "docs", tool: "read", print: "p", hints: {}, ...(since === undefined ? {} : { since }) },
+    foreign: {
+      server: "docs",
+      tool: "read",
+      print: "p",
+      origin: "o",
+      hints: {},
+      ...(since === undefined ? {} : { since }),
+    },
   })
 
 const ask = (rules: ApprovalRule[], tool: Tool) =>
@@ -120,4 +127,34 @@ test("a call whose outcome its tool does not know is a doubt for people, and wha
   const run = await crew.when(id, ({ asks, calls }) => asks.length === 1 && calls[1]?.state === "done")
   expect(run.asks).toMatchObject([{ from: "doubt", kind: "doubt", tool: "pay" }])
   expect(run.calls).toMatchObject([{ state: "running" }, { state: "done", outcome: "error" }])
+})
+
+test("a yes to a call is to the tool that was shown, and to no other server's that has its name by now", async () => {
+  const ran: string[] = []
+  const named = (server: string, print = "p") =>
+    defineTool({
+      name: "git_hub_push",
+      description: "pushes",
+      foreign: { server, tool: "push", print, origin: server, hints: {} },
+      run: () => void ran.push(`${server} ${print}`),
+    })
+  const crew = await startCrew()
+  // By its names, a tool `push` of a server `git_hub`, then a tool `hub_push` of one that was away, `git`.
+  const tools = [named("git_hub")]
+  const call = { calls: [{ tool: "git_hub_push", args: {} }] }
+  const kit = await createToolkit({ sources: [{ tools: () => tools.slice() }] })
+  await crew.join({ model: scriptedModel([call, call, "done"]), tools: [], agent: { tools: kit } })
+  const id = await crew.begin()
+  await crew.when(id, ({ asks }) => asks.length === 1)
+  tools[0] = named("git")
+  await crew.answer(id, "git_hub_push", true)
+  await crew.when(id, ({ turns }) => turns === 2)
+  expect(await crew.outputs(id)).toEqual([
+    "git_hub_push has changed since it was called; call it again as it is now; it was not executed",
+  ])
+  // One that is the same, but told in other words, is what was agreed to.
+  tools[0] = named("git", "q")
+  await crew.answer(id, "git_hub_push", true)
+  await crew.when(id, ({ ended }) => ended !== undefined)
+  expect(ran).toEqual(["git q"])
 })

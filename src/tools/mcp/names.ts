@@ -15,6 +15,9 @@ export function nameOf(server: string, tool: string): string {
   return `${plain.slice(0, MOST - hash.length - 1)}_${hash}`
 }
 
+/** Which tool it is, whatever it is called here: a name may be another tool's once a server is gone, or back. */
+export const originOf = (server: string, tool: string): string => sha256(JSON.stringify([server, tool])).slice(0, 12)
+
 /** Whether the configuration lets the bot have it at all. */
 export function isWanted(
   { allow, deny }: { allow?: readonly string[] | undefined; deny: readonly string[] },

@@ -8,7 +8,7 @@ import type { Log } from "../../log.ts"
 import { withoutOurs } from "../echo.ts"
 import { inTime, type McpServer } from "./connect.ts"
 import type { Listed } from "./list.ts"
-import { nameOf } from "./names.ts"
+import { nameOf, originOf } from "./names.ts"
 import { oneLine } from "./result.ts"
 import { Server, type ServerOptions, type State } from "./server.ts"
 
@@ -154,7 +154,7 @@ function toolOf(server: Server, { name, description, schema, hints, print }: Lis
       effects: config.trustAnnotations ? effectsOf(hints) : "once",
       destructive: hints.destructive === true && hints.readOnly !== true,
       source: `mcp:${config.name}`,
-      foreign: { server: config.name, tool: name, print, hints },
+      foreign: { server: config.name, tool: name, print, origin: originOf(config.name, name), hints },
       run: (args, ctx) => server.call(name, args, ctx),
     })
   } catch (error) {
