@@ -167,7 +167,29 @@ type UserPart = Extract<LanguageModelV3Message, { role: "user" }>["content"][num
 const worded = (part: UserPart): UserPart =>
   part.type === "text" && part.text.trim() === "" ? { ...part, text: "(nothing was said)" } : part
 
-/** A fetch that follows no redirect: a key and a conversation go to the address they were meant for, or nowhere. */
-export function direct(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return (input, init) => fetch(input, { ...init, redirect: "manual" })
+/** Bytes of one answer that are read; the longest that any model gives, word by word, has half of that. */
+const MOST_BYTES = 64 * 1024 * 1024
+
+/**
+ * A fetch that follows no redirect: a key and a conversation go to the address they were meant for, or nowhere. Of what has no end
+ * it reads no more than `most` bytes: else one server could take all of our memory.
+ */
+export function direct(fetch: typeof globalThis.fetch, most = MOST_BYTES): typeof globalThis.fetch {
+  return async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: "manual" })
+    const { body, status, statusText, headers } = response
+    if (body === null || status < 200 || status > 599) return response
+    return new Response(body.pipeThrough(atMost(most)), { status, statusText, headers })
+  }
+}
+
+function atMost(most: number): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.length
+      if (bytes > most) controller.error(new Error(`one answer of more than ${most / 1024 / 1024} MB`))
+      else controller.enqueue(chunk)
+    },
+  })
 }

@@ -2,7 +2,7 @@ import type { LanguageModelV3Message } from "@ai-sdk/provider"
 import { afterEach, describe, expect, test } from "vitest"
 import type { Turn } from "../../src/agent/model.ts"
 import { Deadline } from "../../src/agent/deadline.ts"
-import { createModel, takeTurn } from "../../src/agent/model.ts"
+import { createModel, direct, takeTurn } from "../../src/agent/model.ts"
 import { defineTool } from "../../src/agent/tool.ts"
 import { scriptedModel } from "../fakes/model.ts"
 import type { Provider, ProviderOptions, Style, WireTurn } from "../fakes/provider.ts"
@@ -444,4 +444,26 @@ test("what a server says of an error is read as far as it is told, however long 
   })
   const turn = await takeTurn(model, { messages: [user], tools: [] })
   expect(turn).toMatchObject({ ok: false, words: expect.stringMatching(/\(400\): bad thing with \*\*\*$/) })
+})
+
+test.each(["whole", "streamed"])("an answer without an end is not read to the end, %s", async (mode) => {
+  let sent = 0
+  const endless = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1
+        controller.enqueue(new TextEncoder().encode(`${mode === "whole" ? "" : "data: "}${"x".repeat(1_000)}`))
+      },
+    })
+  const type = mode === "whole" ? "application/json" : "text/event-stream"
+  const answer = async () => new Response(endless(), { headers: { "content-type": type } })
+  const model = createModel({
+    provider: "openai-compatible",
+    baseUrl: "http://127.0.0.1:1/v1",
+    model: "m",
+    fetch: direct(answer, 100_000),
+  })
+  const turn = await takeTurn(model, { messages: [user], tools: [], ...(mode === "whole" ? {} : { onText: () => {} }) })
+  expect(turn).toMatchObject({ ok: false, retryable: true, words: expect.stringMatching(/could not be read/) })
+  expect(sent).toBeLessThan(200)
 })
