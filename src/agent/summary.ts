@@ -10,6 +10,7 @@ import { cutOf, messagesOf, summaryEntry, tokensOf } from "./conversation.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Deadline } from "./deadline.ts"
 import { takeTurn } from "./model.ts"
+import type { Turn } from "./model.ts"
 import type { Stumble } from "./stumble.ts"
 import type { Tool } from "./tool.ts"
 
@@ -61,19 +62,31 @@ export async function summarise(
   if (most === undefined || upto === undefined) return undefined
   const longest = Math.floor(Math.min(most * WRITTEN, LONGEST))
   const { stopSequences: _stop, ...wishes } = agent.wishes ?? {}
-  const taken = await takeTurn(model, {
-    messages: [{ role: "user", content: [{ type: "text", text: recordOf(said, upto, most * READ * CHARS) }] }],
-    tools: [],
-    instructions: INSTRUCTIONS,
-    wishes: { ...wishes, maxOutputTokens: longest },
-    limit,
-  })
+  const write = (room: number): Promise<Turn> =>
+    takeTurn(model, {
+      messages: [{ role: "user", content: [{ type: "text", text: recordOf(said, upto, room) }] }],
+      tools: [],
+      instructions: INSTRUCTIONS,
+      wishes: { ...wishes, maxOutputTokens: longest },
+      limit,
+    })
+  const taken = await withLess(write, most * READ * CHARS)
   if (!taken.ok) return taken.aborted ? taken : { ...taken, words: `${UNDONE}: ${taken.words}` }
   const text = shortened(taken.text.trim(), longest * CHARS * 2)
   if (text === "") return { ok: false, retryable: true, words: `${UNDONE}: the model gave no summary` }
   const entry = summaryEntry(upto, text)
   await held.apply((run, now) => stepped(summarised(run, { entry, used: taken.usage, prices }, now)))
   return { shortened: true }
+}
+
+/** How often the half of it is tried. */
+const HALVES = 4
+
+/** The configuration may think more of the model than it reads, and some alphabets take a token for each character. */
+async function withLess(write: (room: number) => Promise<Turn>, room: number): Promise<Turn> {
+  let taken = await write(room)
+  for (let half = 1; half <= HALVES && !taken.ok && taken.tooLong; half += 1) taken = await write(room / 2 ** half)
+  return taken
 }
 
 const UNDONE = "the conversation has become too long for the model, and could not be summarised"

@@ -80,7 +80,7 @@ test.each<[string, ScriptedTurn[], string]>([
   ["there is nothing to summarise", [tooLong()], "the conversation has become too long for the model"],
   [
     "the summary itself is too long to make",
-    [read, tooLong(), tooLong()],
+    [read, ...Array.from({ length: 6 }, tooLong)],
     "the conversation has become too long for the model, and could not be summarised: the conversation has become too long for the model",
   ],
   [
@@ -92,6 +92,19 @@ test.each<[string, ScriptedTurn[], string]>([
   const { run, requests } = await play(turns, { contextTokens: 100_000 })
   expect(run.ended).toMatchObject({ how: "failed", words })
   expect(requests).toHaveLength(turns.length)
+})
+
+test("a model that reads less than is thought is given less to summarise", async () => {
+  // 30,000 tokens, one for each character, where 100,000 are configured.
+  const small = (text: string) => (options: LanguageModelV3CallOptions) => {
+    if (textOf(options).length > 30_000) throw tooLong()
+    return { text }
+  }
+  const turns = [read, small("要約"), small("要約"), small("要約"), small("Done.")]
+  const { run, requests, log } = await play(turns, { contextTokens: 100_000, output: () => "字".repeat(90_000) })
+  expect(run.ended?.how).toBe("done")
+  expect(requests.map(isSummary)).toEqual([false, true, true, true, false])
+  expect(log.filter((text) => text.startsWith('{"role":"summary"'))).toHaveLength(1)
 })
 
 test("a summary that is far too long is cut, with a mark", async () => {
