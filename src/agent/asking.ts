@@ -6,6 +6,7 @@ import { bytesBeside, isTooLong, summarise } from "./summary.ts"
 import type { Agent, Held } from "./agent.ts"
 import { conversationOf, messagesOf } from "./conversation.ts"
 import type { Deadline } from "./deadline.ts"
+import { leaveOut } from "./files.ts"
 import { takeTurn } from "./model.ts"
 import type { Turn } from "./model.ts"
 import type { Tool } from "./tool.ts"
@@ -23,10 +24,15 @@ export async function asked(
     if (shortened) return shortened
   }
   const onText = listener(held, agent)
-  const taken = await takeTurn(model, { messages: messagesOf(said), tools, instructions, wishes, onText, limit })
+  const messages = messagesOf(said)
+  const take = (): Promise<Turn> => takeTurn(model, { messages, tools, instructions, wishes, onText, limit })
+  let taken = await take()
   if (taken.ok || !taken.tooLong) return taken
   const shortened = await summarise(held, agent, { said, all: true, limit })
   if (shortened) return shortened
+  // What was said last stays as it was said, but for what came with it.
+  if (leaveOut(model, messages)) taken = await take()
+  if (taken.ok || !taken.tooLong) return taken
   return said.summary ? { ...taken, words: `${taken.words}, even after it was summarised` } : taken
 }
 

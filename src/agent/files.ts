@@ -57,7 +57,12 @@ export function refusesFiles(model: object, messages: readonly LanguageModelV3Me
   const isRefusal = APICallError.isInstance(error)
     ? REFUSALS.has(error.statusCode ?? 0)
     : UnsupportedFunctionalityError.isInstance(error)
-  const files = isRefusal ? messages.flatMap(filesIn) : []
+  return isRefusal && leaveOut(model, messages)
+}
+
+/** Notes the files of a conversation, so that it is sent without them from now on; false when there were none to leave out. */
+export function leaveOut(model: object, messages: readonly LanguageModelV3Message[]): boolean {
+  const files = takeable(model, messages).flatMap(filesIn)
   if (files.length === 0) return false
   const known = refused.get(model) ?? new Set<string>()
   if (known.size > MOST) known.clear()

@@ -105,8 +105,10 @@ export async function takeTurn(model: LanguageModelV3, given: Asked): Promise<Tu
   if (generated.ok) return { ok: true, ...replyOf(generated.value, idsOf(asked.messages)) }
   if (limit.isLate) return stumbleOf(limit.reason, model.modelId)
   if (limit.aborted) return { ok: false, retryable: false, words: "stopped", aborted: true }
-  if (refusesFiles(model, asked.messages, generated.error)) return takeTurn(model, given)
-  return stumbleOf(generated.error, model.modelId)
+  const stumble = stumbleOf(generated.error, model.modelId)
+  // What is too long may be so without them: whether it can be shortened is for others to say.
+  if (!stumble.tooLong && refusesFiles(model, asked.messages, generated.error)) return takeTurn(model, given)
+  return stumble
 }
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown }

@@ -5,6 +5,7 @@ import type { LanguageModelV3CallOptions } from "@ai-sdk/provider"
 import { advance } from "../../src/agent/advance.ts"
 import type { Agent } from "../../src/agent/agent.ts"
 import { MemoryHeld } from "../../src/agent/memory.ts"
+import { userMessage, type Part } from "../../src/core/parts.ts"
 import { begin } from "../../src/core/turn.ts"
 import { unguarded } from "../fakes/agent.ts"
 import { scriptedModel, type ScriptedTurn } from "../fakes/model.ts"
@@ -15,11 +16,17 @@ const isSummary = (options: LanguageModelV3CallOptions): boolean => options.tool
 
 async function play(
   turns: ScriptedTurn[],
-  how: { contextTokens: number; prompt?: string; output?: (n: number) => string; agent?: Partial<Agent> },
+  how: {
+    contextTokens: number
+    prompt?: string
+    parts?: Part[]
+    output?: (n: number) => string
+    agent?: Partial<Agent>
+  },
 ) {
   const { prompt = "look after the servers", contextTokens, output = () => "x".repeat(2000) } = how
   const about = { id: "r", cause: "c", requester: { team: "T1", user: "U1" }, channel: "C1", prompt, keep: 1 }
-  const user = JSON.stringify({ role: "user", content: [{ type: "text", text: prompt }] })
+  const user = userMessage(prompt, how.parts)
   const held = MemoryHeld.begin(begin({ ...about, rooted: true, via: "command", transcript: [user] }, Date.now()))
   let count = 0
   const tool = { name: "read", description: "Reads", inputSchema: { type: "object" }, run: () => output(count++) }
@@ -105,6 +112,16 @@ test("a model that reads less than is thought is given less to summarise", async
   expect(run.ended?.how).toBe("done")
   expect(requests.map(isSummary)).toEqual([false, true, true, true, false])
   expect(log.filter((text) => text.startsWith('{"role":"summary"'))).toHaveLength(1)
+})
+
+test("files are not to blame for what is too long, unless nothing else can be left out", async () => {
+  const parts: Part[] = [{ type: "file", mediaType: "image/png", data: "iVBORw0K", filename: "a.png" }]
+  const how = { contextTokens: 100_000, parts }
+  const long = await play([read, tooLong(), "A summary.", "Done."], how)
+  expect(textOf(long.requests[3])).toContain("iVBORw0K")
+  const alone = await play([tooLong(), "I can't see it."], how)
+  expect(alone.run.ended?.how).toBe("done")
+  expect(textOf(alone.requests[1])).toContain("the model does not take")
 })
 
 test("a summary that is far too long is cut, with a mark", async () => {
