@@ -34,6 +34,22 @@ async function list(text: string, wanted: Wanted = {}) {
 }
 
 describe("every tool", () => {
+  test("of a server that people sign in to is the one by which they do; nobody is asked for it, unless a rule says so", async () => {
+    const far =
+      'mcpServers: { far: { url: "https://mcp.example.com/mcp", oauth: true } }\nsignIn: { url: "https://us.example", port: 1 }\n'
+    const { out, faults } = await list(far)
+    expect(faults).toEqual([])
+    expect(out).toMatch(
+      /^far_sign_in, from mcpServers\.far\n.*\n.*Effects: repeatable.*\n.*\n {2}It runs without asking: it only asks its own person to sign in\.\n\n1 tool\.$/,
+    )
+    const told = await list(far, { tool: "far_sign_in", args: "{}" })
+    expect(told.out).toMatch(
+      /There are no rules: what only asks its own person to sign in runs without asking\.\n\nIt runs without asking\.$/,
+    )
+    const ruled = await list(`${far}approvals: [ { tool: "far_*", do: deny } ]\n`, { tool: "far_sign_in", args: "{}" })
+    expect(ruled.out).toMatch(/It is refused to everybody, by F:\d+: approvals\[0\]\.$/)
+  })
+
   test("is told with where it comes from, what it takes and which rules are about it", async () => {
     const { out, faults } = await list(`tools: [ ${OPS} ]${HTTP}${RULES}`)
     expect(faults).toEqual([])

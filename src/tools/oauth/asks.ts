@@ -24,7 +24,8 @@ export interface AskedFor {
 export const PATH = "/sign-in"
 
 const PLACE = ["link"] as const
-const schema = z.object({
+/** As it stands where it is sealed. */
+export const askedFor = z.object({
   server: z.string(),
   url: z.string(),
   person: z.object({ team: z.string(), user: z.string() }),
@@ -34,7 +35,7 @@ const schema = z.object({
 
 /** What our links say; undefined for what is none of ours. */
 export function readLink(seal: Seal, text: string): AskedFor | undefined {
-  return text.length > 2000 ? undefined : schema.safeParse(seal.open(PLACE, text)).data
+  return text.length > 2000 ? undefined : askedFor.safeParse(seal.open(PLACE, text)).data
 }
 
 export function linkTo(seal: Seal, base: string, { server, url, person, run, call }: AskedFor): string {

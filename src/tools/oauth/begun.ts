@@ -6,7 +6,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
 import { z } from "zod"
 import { canonicalOwn, sha256 } from "../../core/digest.ts"
 import type { Drawer } from "../../store/drawer.ts"
-import type { AskedFor } from "./asks.ts"
+import { askedFor, type AskedFor } from "./asks.ts"
 import type { Pass, Passes } from "./passes.ts"
 import {
   authorization,
@@ -14,6 +14,7 @@ import {
   exchanged,
   isSame,
   register,
+  standingSchema,
   type Client,
   type Found,
   type Signing,
@@ -36,28 +37,12 @@ const CLIENT_KEPT = 365 * 86_400_000
 /** Of a secret that ends soon another one is fetched before, ms. */
 const EARLY = 3_600_000
 
-const text = z.string()
-const client = z.object({ id: text, secret: text.optional(), method: text.optional(), until: z.number().optional() })
 const begun = z.object({
-  asked: z.object({
-    server: text,
-    url: text,
-    person: z.object({ team: text, user: text }),
-    run: text,
-    call: text,
-  }),
-  provider: z.object({
-    issuer: text,
-    tokenEndpoint: text,
-    revocationEndpoint: text.optional(),
-    methods: z.array(text).optional(),
-    resource: text.optional(),
-    namesItself: z.boolean(),
-  }),
-  client,
-  verifier: text,
+  asked: askedFor,
+  ...standingSchema.shape,
+  verifier: z.string(),
   /** sha-256 of what the browser keeps. */
-  browser: text,
+  browser: z.string(),
 })
 export type Begun = z.output<typeof begun>
 
@@ -143,7 +128,7 @@ export class Beginnings {
     const { issuer } = found.provider
     const [name, place] = [clientNameOf(signing, issuer, redirect), clientPlaceOf(signing, issuer, redirect)]
     const sealed = await drawer.read(name, CLIENT_KEPT)
-    const known = client.safeParse(sealed === undefined ? undefined : seal.open(place, sealed))
+    const known = standingSchema.shape.client.safeParse(sealed === undefined ? undefined : seal.open(place, sealed))
     if (known.success && (known.data.until ?? Infinity) > Date.now() + EARLY) return known.data
     const made = await register(found, signing, redirect)
     await drawer.put(name, seal.close(place, made), CLIENT_KEPT)

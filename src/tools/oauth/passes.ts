@@ -9,7 +9,7 @@ import { canonicalOwn, sha256 } from "../../core/digest.ts"
 import type { Person } from "../../core/fact.ts"
 import type { Log } from "../../log.ts"
 import type { Drawer } from "../../store/drawer.ts"
-import type { Given, Standing } from "./provider.ts"
+import { standingSchema, type Given, type Standing } from "./provider.ts"
 import { SignInFault } from "./way.ts"
 import type { Place, Seal } from "./seal.ts"
 
@@ -35,21 +35,7 @@ const KEPT = 180 * 86_400_000
 const LOCK = 30_000
 const LOOK_EVERY = 100
 
-const text = z.string()
-const schema = z.object({
-  id: text,
-  access: text,
-  refresh: text.optional(),
-  provider: z.object({
-    issuer: text,
-    tokenEndpoint: text,
-    revocationEndpoint: text.optional(),
-    methods: z.array(text).optional(),
-    resource: text.optional(),
-    namesItself: z.boolean(),
-  }),
-  client: z.object({ id: text, secret: text.optional(), method: text.optional(), until: z.number().optional() }),
-})
+const schema = z.object({ id: z.string(), access: z.string(), refresh: z.string().optional(), ...standingSchema.shape })
 
 const placeOf = ({ server, url, person }: Whose): Place => ["pass", server, url, person.team, person.user]
 const nameOf = (whose: Whose): string => `pass:${sha256(canonicalOwn([...placeOf(whose)]))}`

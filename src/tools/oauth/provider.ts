@@ -14,6 +14,7 @@ import {
 } from "@modelcontextprotocol/sdk/client/auth.js"
 import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js"
 import { checkResourceAllowed, resourceUrlFromServerUrl } from "@modelcontextprotocol/sdk/shared/auth-utils.js"
+import { z } from "zod"
 import type { OAuth } from "../../config/oauth.ts"
 import { isPrivate } from "../../config/references.ts"
 import { judged, SignInFault, wayTo, type Fetch } from "./way.ts"
@@ -230,6 +231,21 @@ const usual = async ({ provider, client }: Standing, url: string) => ({
   clientInformation: informationOf(client),
   ...(provider.resource === undefined ? {} : { resource: provider.resource as unknown as URL }),
   fetchFn: await wayTo(url),
+})
+
+const text = z.string()
+
+/** A `Standing` as it is where it is sealed. */
+export const standingSchema = z.object({
+  provider: z.object({
+    issuer: text,
+    tokenEndpoint: text,
+    revocationEndpoint: text.optional(),
+    methods: z.array(text).optional(),
+    resource: text.optional(),
+    namesItself: z.boolean(),
+  }),
+  client: z.object({ id: text, secret: text.optional(), method: text.optional(), until: z.number().optional() }),
 })
 
 /** Where somebody signs in or has signed in, and as whom we came there. */
