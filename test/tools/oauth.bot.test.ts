@@ -80,7 +80,7 @@ test("whoever asked for a run signs in to a server on our pages, and its tools a
   expect((await team.facts(run)).map(({ what, outcome }) => `${what} ${outcome ?? ""}`)).toContain("signed in far")
 
   await bot.kill()
-  await team.process()
+  await team.bot()
   await team.begin("who am I")
   expect(await team.results(await team.endOf("who am I"))).toEqual([{ isError: false, output: "you are robin@far" }])
 
