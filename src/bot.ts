@@ -228,8 +228,10 @@ export async function startBot(options: BotOptions): Promise<Bot> {
       { policy, policies },
       stillMayWith(people),
     )
-    const hosts = (tool: string) => [...config.authorizationHosts, ...signing.hostsFor(tool)]
-    const callsWith = (kit: Toolkit) => callsOf(policy, kit, hosts, policies)
+    const callsWith = (kit: Toolkit) => {
+      const hosts = (name: string) => [...config.authorizationHosts, ...signing.hostsFor(name, kit.get(name))]
+      return callsOf(policy, kit, hosts, policies)
+    }
     const all = [policy, ...policies.values()]
     const show = startShow({
       schemaOf: (tool, run) => signing.known(run, tools).get(tool)?.inputSchema,

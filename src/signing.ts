@@ -41,8 +41,11 @@ export interface SigningIn {
   known(run: Run, tools: Toolkit): Toolkit
   /** Tools that only ask their own person to sign in. */
   unasked(tool: Tool): boolean
-  /** Where a tool may ask somebody to sign in: on our own pages, if it is of a server that people sign in to. */
-  hostsFor(tool: string): readonly string[]
+  /**
+   * Where a tool may ask somebody to sign in: on our own pages, if it is of a server that people sign in to. One that nobody has
+   * any more (`tool` undefined) is known by how its name begins.
+   */
+  hostsFor(name: string, tool: Tool | undefined): readonly string[]
   standing(person: Person): Promise<PersonalStanding[]>
   signOut(person: Person, server: string): Promise<SignedOut>
   /** Starts the pages; resolves with what ends them. */
@@ -77,7 +80,11 @@ export function signingIn(options: SigningOptions): SigningIn {
     toolsFor: (person) => kits.of(person),
     known: (run, all) => kits.known(wishOf(run).asker) ?? all,
     unasked: (tool) => kits.isSignIn(tool),
-    hostsFor: (tool) => (servers.some(({ name }) => tool.startsWith(nameOf(name, ""))) ? hosts : []),
+    hostsFor(name, tool) {
+      const isOf = (server: string): boolean =>
+        tool ? tool.source === `mcp:${server}` : name.startsWith(nameOf(server, ""))
+      return servers.some((server) => isOf(server.name)) ? hosts : []
+    },
     standing: (person) => kits.standing(person),
     signOut: (person, server) => signedOut({ servers, passes, log }, person, server),
     serve: () => served(options, { servers, seal, passes, signIn }),

@@ -44,6 +44,8 @@ export interface Far {
   metadata: Record<string, unknown>
   /** Answers instead of the token endpoint. */
   tokenEndpoint: ((response: ServerResponse) => void) | undefined
+  /** Notes are written when it resolves. */
+  hold: Promise<void> | undefined
   /** What the MCP server says that its tokens are for; itself, unless said. */
   resource: string | undefined
   /** The MCP server knows nobody, whatever they bring. */
@@ -87,6 +89,7 @@ export async function startFar(): Promise<Far> {
     tokenEndpoint: undefined,
     knowsNobody: false,
     resource: undefined,
+    hold: undefined,
     expire: () => far.grants.forEach(({ access }) => expired.add(access)),
     close: async () => {
       for (const server of [provider, resource]) {
@@ -216,8 +219,9 @@ export async function startFar(): Promise<Far> {
       tool("whoami", {})
       return { content: [{ type: "text", text: `you are ${account}` }] }
     })
-    server.registerTool("note", { description: "Writes a note", inputSchema: { text: z.string() } }, (args) => {
+    server.registerTool("note", { description: "Writes a note", inputSchema: { text: z.string() } }, async (args) => {
       tool("note", args)
+      await far.hold
       return { content: [{ type: "text", text: `noted by ${account}, who sent ${given}` }] }
     })
     const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })

@@ -607,6 +607,21 @@ describe("the tools of a person", () => {
     expect(far.calls).toEqual([{ account: "second", tool: "whoami", args: {} }])
   })
 
+  test("that are at work when somebody signs in anew finish on the account that they began on", async () => {
+    const { kits, signIn, far } = await rig()
+    await signIn(ROBIN, "first")
+    const all = kits()
+    let release = (): void => undefined
+    far.hold = new Promise((resolve) => (release = resolve))
+    const working = runTool(must((await all.of(ROBIN)).get("far_note")), '{"text":"a"}', ctx())
+    await expect.poll(() => far.calls.length).toBe(1)
+    await signIn(ROBIN, "second")
+    const kit = await all.of(ROBIN)
+    release()
+    expect(await working).toMatchObject({ isError: false, output: expect.stringMatching(/^noted by first/) as string })
+    expect((await runTool(must(kit.get("far_note")), '{"text":"b"}', ctx())).output).toMatch(/^noted by second/)
+  })
+
   test("are connected for so many people at once", async () => {
     const { kits, signIn } = await rig()
     await signIn(ROBIN)

@@ -38,6 +38,7 @@ export type PersonalStanding = Omit<Standing, "state"> & { state: Standing["stat
 const MOST = 100
 const IDLE = 600_000
 const SWEEP_EVERY = 60_000
+const RETIRE_EVERY = 1000
 /** For so many people it is remembered what their servers listed first. */
 const REMEMBERED = 1000
 /** Tools that are named to a model that has just got them. */
@@ -67,6 +68,8 @@ export class Kits {
   readonly #atStart = new Map<string, Map<string, string>>()
   readonly #signIn: ReadonlyMap<string, Tool>
   readonly #sweeping: NodeJS.Timeout
+  /** Of sign-ins that others took the place of. */
+  readonly #retiring = new Set<Servers>()
   #stopped = false
 
   constructor(options: KitsOptions) {
@@ -109,7 +112,8 @@ export class Kits {
   async stop(ms: number): Promise<void> {
     this.#stopped = true
     clearInterval(this.#sweeping)
-    await Promise.all([...this.#entries.keys()].map((key) => this.#letGo(key, ms)))
+    const retiring = [...this.#retiring].map((all) => all.stop(ms))
+    await Promise.all([...retiring, ...[...this.#entries.keys()].map((key) => this.#letGo(key, ms))])
   }
 
   async #entryOf(person: Pick<Person, "team" | "user">): Promise<Entry> {
@@ -163,6 +167,13 @@ export class Kits {
     if (before?.isBusy === false) void before.stop(1000)
   }
 
+  /** Ends a connection that nobody is given any more once its calls are over: what came of them must be known. */
+  #retire(all: Servers): void {
+    this.#retiring.add(all)
+    if (all.isBusy && !this.#stopped) return void setTimeout(() => this.#retire(all), RETIRE_EVERY).unref()
+    void all.stop(1000).finally(() => this.#retiring.delete(all))
+  }
+
   async #connect(entry: Entry, server: PersonalServer, id: string): Promise<void> {
     const { tools, secrets, log, passes, asking } = this.#options
     const before = entry.connected.get(server.name)
@@ -184,7 +195,7 @@ export class Kits {
       log: log.child({ user: entry.person.user }),
     })
     entry.connected.set(server.name, { id, all })
-    void before?.all.stop(1000)
+    if (before) this.#retire(before.all)
     await all.start()
   }
 
