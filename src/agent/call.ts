@@ -225,12 +225,21 @@ const changed = (result: ToolResult, args: string): ToolResult => ({
 
 async function resultOf(agent: Agent, call: Call, args: string, result: ToolResult, ms: number): Promise<Result> {
   const { id, ref, tool } = call
-  const told = (await agent.observe?.resolved?.({ id, ref, tool, args }, result, ms)) ?? result
+  const whole = (await agent.observe?.resolved?.({ id, ref, tool, args }, result, ms)) ?? result
+  const told = { ...whole, output: cut(whole.output) }
   const kept = agent.tools.get(tool)?.secrets === "keep"
   // What only a name calls a secret stays: the model may need it, such as a token that leads to the next page.
   const seen = kept ? told : { ...told, output: maskScanned(told.output).text }
   return { message: resultMessage(ref, tool, seen), isError: told.isError, outcome: told.isError ? "error" : "ok" }
 }
+
+/** Characters of a result: no model reads more, and each turn would carry it. */
+const MOST_OUTPUT = 10_000_000
+
+const cut = (output: string): string =>
+  output.length <= MOST_OUTPUT
+    ? output
+    : `${output.slice(0, MOST_OUTPUT).toWellFormed()}\n[cut here: it has ${output.length} characters in all]`
 
 /** Gives a call that won't run its result. */
 async function close(held: Held, agent: Agent, call: Call, result: ToolResult, outcome: string): Promise<void> {

@@ -14,6 +14,8 @@ import type { Tool } from "./tool.ts"
 
 /** After so many refusals of one and the same call in a run, nobody is asked about it again. */
 const MAX_REFUSALS = 3
+/** Calls of one turn that are looked at: all of them would run at once, and each costs as much more as there are others. */
+const MAX_CALLS = 100
 /** Characters of args beyond which nobody could read them before deciding. */
 const MAX_ARGS = 100_000
 
@@ -42,7 +44,12 @@ export async function plan(
     const id = `${run.turns + 1}.${index + 1}`
     const asks = planned.filter(({ next }) => next.do === "ask").length
     const tool = byName.get(call.tool)
-    const { args, next } = tool ? await guarded(run, agent, { id, call, tool }) : unknown(call)
+    const { args, next } =
+      index >= MAX_CALLS
+        ? answered(call, TOO_MANY, "too many calls")
+        : tool
+          ? await guarded(run, agent, { id, call, tool })
+          : answered(call, `Unknown tool: ${call.tool}`, "unknown tool")
     const looked = { id, ref: call.ref, tool: call.tool, ...riskOf(tool), args, digest: sha256(args) }
     planned.push(await plannedAs(agent, looked, next.do === "ask" ? askable(run, agent, looked, next, asks) : next))
   }
@@ -57,9 +64,11 @@ function riskOf(
   return { effects, destructive, hints, since, print, origin }
 }
 
-const unknown = (call: TurnCall): { args: string; next: Next } => ({
+const TOO_MANY = `not executed: at most ${MAX_CALLS} calls per turn; make fewer at a time`
+
+const answered = (call: TurnCall, words: string, why: string): { args: string; next: Next } => ({
   args: call.args ?? call.raw,
-  next: { do: "result", result: failure(`Unknown tool: ${call.tool}`), why: "unknown tool" },
+  next: { do: "result", result: failure(words), why },
 })
 
 async function guarded(
