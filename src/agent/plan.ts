@@ -7,6 +7,7 @@ import type { Run } from "../core/run.ts"
 import type { ToolResult } from "../core/suspension.ts"
 import { refusedEnough } from "../core/ask.ts"
 import type { Planned } from "../core/turn.ts"
+import { spokenName } from "./reply.ts"
 import { checkArgs, failure } from "./tool.ts"
 import type { Agent, Guarded } from "./agent.ts"
 import type { TurnCall } from "./model.ts"
@@ -22,7 +23,8 @@ const MAX_ARGS = 100_000
 /** A transcript entry: the result of one call, as the model will read it. */
 export function resultMessage(ref: string, tool: string, result: ToolResult): string {
   const output = { type: result.isError ? "error-text" : "text", value: result.output.toWellFormed() }
-  return JSON.stringify({ role: "tool", content: [{ type: "tool-result", toolCallId: ref, toolName: tool, output }] })
+  const toolName = spokenName(tool)
+  return JSON.stringify({ role: "tool", content: [{ type: "tool-result", toolCallId: ref, toolName, output }] })
 }
 
 /** What is known of a call before it is decided about. */

@@ -85,14 +85,16 @@ function callOf(content: LanguageModelV3ToolCall, ids: Set<string>): { call: Tur
   const part: Part = {
     type: "tool-call",
     toolCallId: ref,
-    // A name that no provider accepts would get every later request refused.
-    toolName: content.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown",
+    toolName: spokenName(content.toolName),
     // Unreadable args go back as an empty object, which every provider accepts; the error quotes them.
     input: parsed.ok ? parsed.value : {},
     ...optionsOf(content.providerMetadata),
   }
   return { call, part }
 }
+
+/** As it stands in the conversation, of a call and of its result: a name that no provider accepts would get every later request refused. */
+export const spokenName = (tool: string): string => tool.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown"
 
 function quoted(error: string, raw: string): string {
   return whole(`${error}. You wrote: ${raw.length > 500 ? `${raw.slice(0, 500)}…` : raw}`)

@@ -6,10 +6,19 @@ import { begin } from "../../src/core/turn.ts"
 import { unguarded } from "../fakes/agent.ts"
 import { scriptedModel } from "../fakes/model.ts"
 
+const about = { id: "r", cause: "c", requester: { team: "T1", user: "U1" }, channel: "C1", prompt: "go", keep: 1 }
+const begun = () =>
+  MemoryHeld.begin(begin({ ...about, rooted: true, via: "command", transcript: [userMessage("go")] }, Date.now()))
+
+test("a call of a name that no provider takes, and its result, are of one name", async () => {
+  const held = begun()
+  await advance(held, await unguarded(scriptedModel([{ calls: [{ tool: "functions.look at", args: {} }] }, "Done."])))
+  const names = (await held.transcript()).flatMap((text) => /"toolName":"([^"]*)"/.exec(text)?.[1] ?? [])
+  expect(names).toEqual(["functions_look_at", "functions_look_at"])
+})
+
 test("what a turn asks for and a tool gives is bounded, with a word to the model for what is left out", async () => {
-  const about = { id: "r", cause: "c", requester: { team: "T1", user: "U1" }, channel: "C1", prompt: "go", keep: 1 }
-  const step = begin({ ...about, rooted: true, via: "command", transcript: [userMessage("go")] }, Date.now())
-  const held = MemoryHeld.begin(step)
+  const held = begun()
   let ran = 0
   const look = {
     name: "look",
