@@ -44,10 +44,15 @@ export interface Addressed {
   prompt: string
 }
 
-/** What a text asks for: `@ops restart web` names an agent, where there are any; else it is all prompt. */
+/** As Slack names people. */
+const PERSON = /^[UW](?=.*\d)[A-Z0-9]{4,}$/
+
+/** What a text asks for: `@ops restart web` names an agent, where there are any; else it is all prompt, also where it begins with a person. */
 export function addressedIn(text: string, agents: readonly NamedAgent[]): Addressed {
   const [, name, prompt = ""] = /^@([\w-]{1,80})(?:\s+([\s\S]*))?$/u.exec(text.trim()) ?? []
-  return name === undefined || agents.length === 0
+  const agent = name?.toLowerCase()
+  const isPerson = PERSON.test(name ?? "") && agents.every((one) => one.name !== agent)
+  return agent === undefined || agents.length === 0 || isPerson
     ? { prompt: text.trim() }
-    : { agent: name.toLowerCase(), prompt: prompt.trim() }
+    : { agent, prompt: prompt.trim() }
 }

@@ -43,6 +43,9 @@ describe("a command that names an agent", () => {
     const it = await withAgents()
     await it.slack.workspace.command(ROBIN, OPS, "restart @ops")
     expect(await started(it)).toEqual([{ agent: undefined, title: "restart @ops" }])
+    // As a message that mentions her first is read.
+    await it.slack.workspace.command(ROBIN, OPS, `@${ADA} needs access to web`)
+    expect(await started(it)).toContainEqual({ agent: undefined, title: `@${ADA} needs access to web` })
     const bare = await rig()
     await bare.slack.workspace.command(ROBIN, OPS, "@ops restart web")
     expect(await started(bare)).toEqual([{ agent: undefined, title: "@ops restart web" }])
