@@ -41,7 +41,7 @@ test(
       outages: [],
       warnings: [
         expect.stringMatching(
-          /^The MCP server gone is away: there is no program .*nowhere.*\. The bot starts and works without it, and tries again\.$/,
+          /^The MCP server gone is away: there is no program .*nowhere.*\. The bot starts and works without it, and tries again; until then rules for tools that there aren't go unnoticed\.$/,
         ),
       ],
     })

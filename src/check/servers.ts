@@ -68,7 +68,9 @@ function found({ name, state, notes }: ReturnType<Servers["standing"]>[number]):
   const server = `The MCP server ${plain(name)}`
   if (state.kind !== "ready") {
     const why = whyAway(state) ?? `it did not answer within ${START_WITHIN / 1000} s`
-    return warning(`${server} is away: ${plain(why)}. The bot starts and works without it, and tries again.`)
+    return warning(
+      `${server} is away: ${plain(why)}. The bot starts and works without it, and tries again; until then rules for tools that there aren't go unnoticed.`,
+    )
   }
   const told = notes.slice(0, MOST).map((note) => `${server}: ${plain(note)}.`)
   const rest = notes.length - MOST

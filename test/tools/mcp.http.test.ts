@@ -52,6 +52,17 @@ test(
   },
 )
 
+test("of a server that never answered is told why: nothing listens, or nothing is at its path", async () => {
+  const server = createServer((_, response) => response.writeHead(404).end("no page for sk-far"))
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  const why = async (): Promise<unknown> =>
+    (await started(`http://127.0.0.1:${port}/other`, { secrets: ["sk-far"] })).all.standing()[0]?.state
+  expect(await why()).toEqual({ kind: "away", why: "it answered HTTP 404: no page for [our secret]" })
+  await new Promise((resolve) => server.close(resolve))
+  expect(await why()).toEqual({ kind: "away", why: expect.stringContaining("ECONNREFUSED") })
+}, 60_000)
+
 /** What a lying server answers to a call; it answers everything else well. */
 async function lying(
   answer: (response: ServerResponse, id: number, auth: string | undefined) => void,

@@ -84,10 +84,12 @@ test(
   async () => {
     const SECRET = "sk-very-secret-key"
     const missing = liar("well", "", { name: "missing", command: "/no/such/program" })
+    const line = liar("well", "", { name: "line", command: "no-such-program -y server" })
     const elsewhere = liar("well", "", { name: "elsewhere", cwd: "/no/such/folder" })
     const servers = [
       ...wrong("dies", "flood", "long", "stderr", "noise", "well"),
       missing,
+      line,
       elsewhere,
       liar("well", "", { name: "off", disabled: true }),
     ]
@@ -105,6 +107,7 @@ test(
       noise: { kind: "ready" },
       well: { kind: "ready" },
       missing: { kind: "away", why: `there is no program /no/such/program, or no folder ${folder} to run it in` },
+      line: { kind: "away", why: expect.stringContaining("what follows the program's name belongs into args") },
       elsewhere: { kind: "away" },
       off: { kind: "disabled" },
     })

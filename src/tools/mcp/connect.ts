@@ -61,6 +61,8 @@ export async function connect(server: McpServer, how: Connecting): Promise<Conne
   const client = new Client({ name: "countersign", version }, { capabilities: CAPABILITIES })
   let stands = false
   let over: string | undefined
+  // The SDK closes what it could not open: that is no reason of its own.
+  const closed = server.kind === "stdio" ? undefined : "the connection was closed"
   const end = (why: string): void => {
     if (over !== undefined) return
     over = why
@@ -84,7 +86,7 @@ export async function connect(server: McpServer, how: Connecting): Promise<Conne
     cutOff(`it sent more than ${FLOOD.messages} messages within ${FLOOD.ms / 1000} s`),
   )
   client.onclose = () => {
-    end(server.kind === "stdio" ? `its process ended${lastWords()}` : "the connection was closed")
+    end(closed ?? `its process ended${lastWords()}`)
     how.signal.removeEventListener("abort", stop)
   }
   client.onerror = ({ message }) => {
@@ -97,9 +99,9 @@ export async function connect(server: McpServer, how: Connecting): Promise<Conne
     const connecting = client.connect(transport, { timeout: how.within })
     await inTime(connecting, how.within, `it did not answer within ${how.within / 1000} s`)
   } catch (error) {
-    const ended = over
+    const ended = over === closed ? undefined : over
     await close()
-    throw new Error(ended ?? `${wordsOf(error, server)}${lastWords()}`, { cause: error })
+    throw new Error(ended ?? `${wordsOf(error, server, how)}${lastWords()}`, { cause: error })
   }
   stands = true
   return {
@@ -181,11 +183,14 @@ export async function inTime<T>(work: Promise<T>, ms: number, late: string | Err
   }
 }
 
-function wordsOf(error: unknown, server: McpServer): string {
+function wordsOf(error: unknown, server: McpServer, { clean }: Pick<Connecting, "clean">): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
   if (server.kind === "stdio" && code === "ENOENT") {
-    return `there is no program ${oneLine(server.command)}, or no folder ${oneLine(server.cwd)} to run it in`
+    const hint = /\s/.test(server.command) ? " (what follows the program's name belongs into args)" : ""
+    return `there is no program ${oneLine(server.command)}${hint}, or no folder ${oneLine(server.cwd)} to run it in`
   }
   const deeper = typeof cause?.code === "string" ? ` (${cause.code})` : ""
-  return oneLine(messageOf(error)) + deeper
+  // What a server writes beside its refusal may be a page, or nothing.
+  const status = typeof code === "number" && code >= 300 && code < 600 ? `it answered HTTP ${code}: ` : ""
+  return status + oneLine(clean(messageOf(error))) + deeper
 }
