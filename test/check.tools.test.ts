@@ -144,7 +144,7 @@ agents:
       faults: ["--agent: no agent's name is db; there are web."],
     })
     const { faults } = await list(`tools: [ ${OPS} ]${AGENTS}`, { agent: "web", tool: "get_status" })
-    expect(faults).toEqual(["--tool: no tool's name is get_status; there are restart_service, scale_service."])
+    expect(faults).toEqual(["--tool: the agent web has no tool get_status; it has restart_service, scale_service."])
   })
 })
 

@@ -74,6 +74,9 @@ describe("an agent's model", () => {
       expect.stringMatching(/^1: model\.apiKey must name an environment variable/),
       '3: agents.a.model.maxTurns must be a whole number of turns from 1 to 1000, not "none".',
     ])
+    expect(faults("  a: { description: A, model: small }\n")).toEqual([
+      '3: agents.a.model must be a mapping, such as { model: gpt-5-mini }, not "small".',
+    ])
     expect(faults("  a: { description: A, model: { nodel: x } }\n")).toEqual([
       expect.stringMatching(/^3: agents\.a\.model has no setting "nodel" \(did you mean model\?\)/),
     ])

@@ -26,4 +26,10 @@ export function together(...reports: readonly Report[]): Report {
 }
 
 /** One line of text that others wrote, fit for a terminal: without control and format characters. */
-export const plain = (text: string): string => text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "").slice(0, 200)
+export function plain(text: string): string {
+  const line = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…`.toWellFormed() : line
+}
+
+/** Characters of it: enough to know what it is. */
+const LONGEST = 200

@@ -54,13 +54,15 @@ function allOf(tools: readonly Given[], reading: Reading, wanted: Wanted): Liste
 }
 
 async function oneOf(tools: readonly Given[], reading: Reading, wanted: Wanted, name: string): Promise<Listed> {
+  const { args, user, agent } = wanted
   const one = tools.find(({ tool }) => tool.name === name)
   if (!one) {
     const names = tools.map(({ tool }) => tool.name)
-    const there = names.length === 0 ? "there are none" : `there are ${names.join(", ")}`
-    return { lines: [], faults: [`--tool: no tool's name is ${plain(name)}; ${there}.`] }
+    const [none, some] = agent === undefined ? ["there are none", "there are"] : ["it has none", "it has"]
+    const missing =
+      agent === undefined ? `no tool's name is ${plain(name)}` : `the agent ${agent} has no tool ${plain(name)}`
+    return { lines: [], faults: [`--tool: ${missing}; ${names.length === 0 ? none : `${some} ${names.join(", ")}`}.`] }
   }
-  const { args, user, agent } = wanted
   const lines = about(one, reading, wanted)
   if (args === undefined && user === undefined) return { lines, faults: [] }
   const told = await testPolicy(reading, { tool: name, args: args ?? "{}", user, agent }, one.tool)

@@ -36,7 +36,7 @@ export function agents(around: Surroundings) {
         .min(1, { error: "is empty: put what the agent is for, a sentence" })
         .max(300, { error: "has more than 300 characters: put it shorter" }),
       instructions: z.string({ error: said("text for the model") }).optional(),
-      model: modelSettings(around).optional(),
+      model: modelSettings(around, false).optional(),
       tools: z.array(toolGlob, { error: said("a list of tools' names, such as [ get_*, deploy ]") }).optional(),
       ...z.object(asking).partial().shape,
       approvals: approvals.default([]),

@@ -15,7 +15,8 @@ const PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*|[a-z0-9][a-z0-9
 const isModule = (provider: unknown): provider is string =>
   typeof provider === "string" && (/^\.{0,2}\//.test(provider) || PACKAGE.test(provider))
 
-export function modelSettings(around: Surroundings) {
+/** `isWhole`: nothing else says what it leaves out. */
+export function modelSettings(around: Surroundings, isWhole = true) {
   const apiKey = z
     // Its value is never repeated: it may be the key itself.
     .string({ error: 'must name an environment variable, such as "${OPENAI_API_KEY}"' })
@@ -56,7 +57,7 @@ export function modelSettings(around: Surroundings) {
       mapping({ provider: z.literal("anthropic"), baseUrl: baseUrl.optional(), model: name, apiKey, ...common }),
       mapping({ provider: z.literal("demo"), ...common }),
     ],
-    { error: ({ input }) => wrongProvider(input) },
+    { error: ({ input }) => wrongProvider(input, isWhole) },
   )
   const others = mapping({
     provider: z.string().transform((path) => (/^\.{0,2}\//.test(path) ? resolve(around.folder, path) : path)),
@@ -75,7 +76,8 @@ export function modelSettings(around: Surroundings) {
   })
 }
 
-function wrongProvider(input: unknown): string {
+function wrongProvider(input: unknown, isWhole: boolean): string {
+  if (!isRecord(input) && !isWhole) return `must be a mapping, such as { model: gpt-5-mini }, not ${show(input)}`
   const providers = `${OURS.slice(0, -1).join(", ")} or ${OURS.at(-1) ?? ""}`
   if (input === undefined) return `is missing: put "model: { provider: … }", with ${providers}`
   if (!isRecord(input)) return `must be a mapping with provider: ${providers}`
