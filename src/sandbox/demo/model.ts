@@ -193,8 +193,7 @@ ${mayDo.map((example) => `- \`${example}\``).join("\n")}`
 /** Long enough to be watched while it is written. */
 const EXPLAINED = `## How I work
 
-I read what you ask for and look at the services first. **Looking changes nothing**, so I do it at once: how many replicas run, which
-version they have, what they answer. What I read there stands in this run for everybody who decides about it.
+I read what you ask for and look at the services first. **Looking changes nothing**, so I do it at once: how many replicas run, which version they have, what they answer. What I read there stands in this run for everybody who decides about it.
 
 When something is to be changed, I don't do it. I say what I would run, with every argument, and wait:
 
@@ -202,12 +201,9 @@ When something is to be changed, I don't do it. I say what I would run, with eve
 2. whoever may decide presses *Approve* or *Decline*, here or in their app's home;
 3. nobody's silence is a yes: when the time is over, it is a no, and I am told so.
 
-Meanwhile I cost nothing. The process that works for me may be restarted or killed; what was asked stays asked, and what was approved
-is done once. If it is cut off in the middle of something, a card asks a person what is true: that it was done, that it failed, or that it
-shall be run again. I never guess.
+Meanwhile I cost nothing. The process that works for me may be restarted or killed; what was asked stays asked, and what was approved is done once. If it is cut off in the middle of something, a card asks a person what is true: that it was done, that it failed, or that it shall be run again. I never guess.
 
-What came of it goes back to me, and I report here. Everything that was asked, decided and done stands in the audit channel, each line
-chained to the one before, so that nobody can take a line out without that being seen.`
+What came of it goes back to me, and I report here. Everything that was asked, decided and done stands in the audit channel, each line chained to the one before, so that nobody can take a line out without that being seen.`
 
 function whyOf(wish: Wish, seen: readonly Seen[]): string {
   const status = seen.at(-1)?.output ?? ""
