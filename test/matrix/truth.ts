@@ -49,6 +49,8 @@ const TRUE: [RegExp, (told: Told, match: RegExpExecArray) => boolean][] = [
   [/^Not (recorded|changed|cancelled)\. I can't check your rights now/, () => true],
   [/^Nothing was recorded/, () => true],
   [/^(Paused:|It is paused already|Resumed:|Nothing to resume)/, () => true],
+  // An admin's word. That no line is lost, the audit itself shows.
+  [/^I can't post to the audit channel /, () => true],
   [/^\d+ waiting for you, \d+ runs? of yours$/, () => true],
   [
     /^Recorded: (approved|answered|declined|failed|run again|was done), /,
