@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { createServer as createTcpServer, type AddressInfo } from "node:net"
+import { createServer as createTcpServer, Server as TcpServer, type AddressInfo } from "node:net"
 import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { runTool } from "../../src/agent/tool.ts"
@@ -334,12 +334,21 @@ describe("the pages", () => {
 
   test("a second process takes the pages over when the first is gone", async () => {
     const { options, site, link, lines } = await rig()
-    const second = await startSite({ ...options, again: 20 })
+    const warnings: Error[] = []
+    const warned = (warning: Error): void => void warnings.push(warning)
+    process.on("warning", warned)
+    onTestFinished(() => void process.off("warning", warned))
+    const attempts = vi.spyOn(TcpServer.prototype, "listen")
+    onTestFinished(() => attempts.mockRestore())
+    const second = await startSite({ ...options, again: 5 })
     onTestFinished(() => second.stop())
+    // More attempts than a server bears listeners.
+    await expect.poll(() => attempts.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(15)
     expect(lines.join("")).toContain("is taken: if not by another process")
     expect(await new Visitor().get(link())).toMatchObject({ status: 200 })
     await site.stop()
     await expect.poll(() => lines.join("")).toContain("are served here from now on")
+    expect(warnings).toEqual([])
     expect(await new Visitor().get(link())).toMatchObject({ status: 200 })
   })
 

@@ -112,12 +112,17 @@ const isTaken = (error: unknown): boolean => (error as { code?: unknown }).code 
 
 function listening(server: Server, { host, port }: SiteOptions["listen"]): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(port, host, () => {
-      server.off("error", reject)
+    const listens = (): void => {
+      server.off("error", fails)
       server.on("error", () => undefined)
       resolve()
-    })
+    }
+    // It may be tried many times: none of them leaves anything behind.
+    const fails = (error: Error): void => {
+      server.off("listening", listens)
+      reject(error)
+    }
+    server.once("error", fails).once("listening", listens).listen(port, host)
   })
 }
 
@@ -184,13 +189,18 @@ function isForeign({ headers }: IncomingMessage, base: string): boolean {
   return origin !== undefined && origin !== "null" && origin !== base
 }
 
+/** Undefined for what is too large, or broke off. */
 async function formOf(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BODY) return undefined
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > MAX_BODY) return undefined
+      chunks.push(chunk)
+    }
+  } catch {
+    return undefined
   }
   return new URLSearchParams(Buffer.concat(chunks).toString("utf8"))
 }
