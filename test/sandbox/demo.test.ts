@@ -57,6 +57,31 @@ describe("the demo's model", () => {
   })
 })
 
+/** A turn's one call, and what came of it. */
+const called = (toolName: string, value: string): LanguageModelV3Message[] => [
+  { role: "assistant", content: [{ type: "tool-call", toolCallId: value, toolName, input: {} }] },
+  { role: "tool", content: [{ type: "tool-result", toolCallId: value, toolName, output: { type: "text", value } }] },
+]
+
+const said = (text: string): LanguageModelV3Message => ({ role: "user", content: [{ type: "text", text }] })
+
+test("what was done before people spoke again is told with the next answer, once", async () => {
+  const { content } = await demoModel().doGenerate({
+    prompt: [
+      said("restart web"),
+      ...called("restart_service", "web was restarted before"),
+      { role: "assistant", content: [{ type: "text", text: "It was restarted." }] },
+      said("restart web again"),
+      ...called("get_status", "web: healthy"),
+      ...called("restart_service", "web was restarted"),
+      said("and how is api?"),
+      ...called("get_status", "api: healthy"),
+    ],
+  })
+  const text = "Here is what happened:\n\n- web was restarted\n- api: healthy"
+  expect(content).toEqual([{ type: "text", text }])
+})
+
 test("an agent of the demo does what its tools can, and says what they can't", async () => {
   const tools = ["get_status", "deploy"]
   expect((await answerTo("how is web?", { tools })).calls).toEqual(['get_status {"service":"web"}'])

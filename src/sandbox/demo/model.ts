@@ -146,33 +146,51 @@ function answerTo({ prompt, tools }: LanguageModelV3CallOptions): LanguageModelV
   const since = prompt.slice(last + 1)
   const { words, files } = saidLast(prompt, last)
   const turn = since.filter((message) => message.role === "assistant").length
-  const content = step(words, { turn, results: resultsOf(since), mine: tools?.map(({ name }) => name) })
+  const results = resultsOf(since)
+  const content = step(words, { turn, results, untold: untoldIn(prompt, last), mine: tools?.map(({ name }) => name) })
   return content.some(({ type }) => type === "tool-call") ? content : withFiles(files, content)
 }
+
+/** What came of deeds before people said something, and is told in no answer yet: they spoke while a card waited. */
+function untoldIn(prompt: LanguageModelV3Prompt, last: number): Seen[] {
+  const before = prompt.slice(0, last)
+  const answered = before.findLastIndex(({ role, content }) => role === "assistant" && !content.some(isCall))
+  const deeds = before.slice(answered + 1).flatMap((message): LanguageModelV3Message[] => {
+    if (message.role !== "tool") return []
+    const content = message.content.filter((part) => part.type === "tool-result" && part.toolName !== "get_status")
+    return [{ ...message, content }]
+  })
+  return resultsOf(deeds)
+}
+
+const isCall = ({ type }: { type: string }): boolean => type === "tool-call"
 
 interface Around {
   /** How many answers it has given since. */
   turn: number
   results: readonly Seen[]
+  untold: readonly Seen[]
   /** The names of the tools that it has; undefined: all. */
   mine: readonly string[] | undefined
 }
 
-function step(asked: string, { turn, results, mine }: Around): LanguageModelV3Content[] {
+function step(asked: string, around: Around): LanguageModelV3Content[] {
+  const { turn, results, untold, mine } = around
   const wishes = wishesOf(asked)
   const [first] = wishes
-  if (!first) return [{ type: "text", text: /\bexplain/u.test(asked) ? EXPLAINED : helpWith(mine) }]
+  const told = untold.length === 0 ? "" : `${reportOf(untold)}\n\n`
+  if (!first) return [{ type: "text", text: told + (/\bexplain/u.test(asked) ? EXPLAINED : helpWith(mine)) }]
   const foreign = wishes.filter(({ tool }) => mine?.includes(tool) === false)
-  if (foreign.length > 0) return [{ type: "text", text: `${notMine(foreign)}\n\n${helpWith(mine)}` }]
-  if (looksFirst(wishes)) return oneStepAtATime(first, turn, results)
-  if (turn > 0) return [{ type: "text", text: reportOf(results) }]
+  if (foreign.length > 0) return [{ type: "text", text: `${told}${notMine(foreign)}\n\n${helpWith(mine)}` }]
+  if (looksFirst(wishes)) return oneStepAtATime(first, around)
+  if (turn > 0) return [{ type: "text", text: reportOf([...untold, ...results]) }]
   const asking = wishes.some((wish) => wish.tool !== "get_status")
   const text = asking ? "These steps don't depend on each other, so I ask for all of them at once." : "Let me look."
   return [{ type: "text", text }, ...callsOf(wishes, turn)]
 }
 
-function oneStepAtATime(wish: Wish, turn: number, results: readonly Seen[]): LanguageModelV3Content[] {
-  if (turn > 1) return [{ type: "text", text: reportOf(results.slice(1)) }]
+function oneStepAtATime(wish: Wish, { turn, results, untold }: Around): LanguageModelV3Content[] {
+  if (turn > 1) return [{ type: "text", text: reportOf([...untold, ...results.slice(1)]) }]
   if (turn === 1) return [{ type: "text", text: whyOf(wish, results) }, ...callsOf([wish], turn)]
   const service = wish.args["service"]
   const text = `Before I touch anything I look at how ${String(service)} is doing.`
