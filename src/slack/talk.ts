@@ -102,8 +102,7 @@ async function goOn(front: Front, message: HeardMessage, run: Run): Promise<Told
   const applied = await heardBy(front, message, run, { ...came, attached })
   if (applied.kind !== "applied") return say(unapplied(applied))
   if (isDirect) working(front, { channel, thread: run.thread ?? message.ts })
-  const told = afterwards(applied.outcome)
-  return told.length > 0 ? told : attached.notes.map((sentence) => note(sentence))
+  return afterwards(applied.outcome)
 }
 
 /** The door of a message, who came by it, and what they say; or why that is not taken. */
@@ -139,7 +138,7 @@ async function heardBy(
     (now, at) => {
       if (!now) return { outcome: { gone: true } }
       if (now.ended && barred && !now.heard?.includes(cause)) return { outcome: { barred } }
-      const text = words({ about: "heard", how: now.ended ? "goes on" : "kept" })
+      const text = [words({ about: "heard", how: now.ended ? "goes on" : "kept" }), ...attached.notes].join("\n")
       const word = { name: `word:${cause}`, data: wordData({ ...wayOf(message), text }) }
       const { step, heard } = hear(now, { ...saying, slots: [word] }, at)
       return { step, outcome: { heard } }

@@ -28,9 +28,11 @@ test("go to the model with the message that they were attached to; what can't is
   await it.ended()
 
   const reply = { name: "disk.log", mimetype: "text/plain", bytes: Buffer.from("no space left on device") }
-  it.slack.workspace.say(REQ, OPS, "and this?", said?.ts, [reply])
+  it.slack.workspace.say(REQ, OPS, "and this?", said?.ts, [reply, archive])
   await it.provider.came(2)
   expect(lastSent(it, 1)).toContain("no space left on device")
+  // One word for both: what is said later may come behind the answer.
+  await it.hears(REQ, /^The run goes on with this\.\n“logs\.zip” was not handed to the agent/)
   // The picture goes with every turn.
   expect(it.provider.requests[1]?.raw).toContain(PNG.toString("base64"))
 }, 60_000)
