@@ -44,6 +44,8 @@ export interface Far {
   metadata: Record<string, unknown>
   /** Answers instead of the token endpoint. */
   tokenEndpoint: ((response: ServerResponse) => void) | undefined
+  /** What it says of its tool whoami. */
+  description: string
   /** Notes are written when it resolves. */
   hold: Promise<void> | undefined
   /** What the MCP server says that its tokens are for; itself, unless said. */
@@ -90,6 +92,7 @@ export async function startFar(): Promise<Far> {
     knowsNobody: false,
     resource: undefined,
     hold: undefined,
+    description: "Tells whose account it is",
     expire: () => far.grants.forEach(({ access }) => expired.add(access)),
     close: async () => {
       for (const server of [provider, resource]) {
@@ -215,7 +218,7 @@ export async function startFar(): Promise<Far> {
     const server = new McpServer({ name: "far", version: "1" })
     const { account } = grant
     const tool = (name: string, args: unknown): void => void far.calls.push({ account, tool: name, args })
-    server.registerTool("whoami", { description: "Tells whose account it is", inputSchema: {} }, () => {
+    server.registerTool("whoami", { description: far.description, inputSchema: {} }, () => {
       tool("whoami", {})
       return { content: [{ type: "text", text: `you are ${account}` }] }
     })
