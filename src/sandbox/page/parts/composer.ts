@@ -21,6 +21,7 @@ export type Send = (text: string, files: readonly File[]) => Promise<string | un
 const examples = [
   ...EXAMPLES.map((text) => ({ command: `/agent ${text}`, says: "start a run" })),
   ...TO_AGENTS.map((text) => ({ command: `/agent ${text}`, says: "start a run of this agent" })),
+  { command: "/agent tools", says: "what it can use, and what is asked about" },
   { command: "/agent agents", says: "the agents that I can use here" },
   { command: "/agent list", says: "my runs, and what waits for me" },
   { command: "/agent help", says: "what it can do" },
