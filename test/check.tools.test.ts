@@ -91,8 +91,12 @@ describe("MCP servers", () => {
     const files = fileURLToPath(
       new URL("../node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", import.meta.url),
     )
+    const odd = join(folder, "odd.json")
+    writeFileSync(odd, JSON.stringify([{ name: "wrong", inputSchema: { type: "array" } }]))
+    const lying = fileURLToPath(new URL("./fakes/lying-server.mjs", import.meta.url))
     const servers = {
       files: { command: process.execPath, args: [files, folder] },
+      odd: { command: process.execPath, args: [lying, "file", odd] },
       gone: { command: "/nowhere/server" },
     }
     const { out, faults } = await list(
@@ -101,6 +105,8 @@ describe("MCP servers", () => {
     expect(out).toMatch(
       /files_read_text_file, from mcpServers\.files\n.*\n {2}Effects: once, .*\n.*\n {2}It runs without asking, by F:3: approvals\[0\]/,
     )
+    // It is the server's to mend.
+    expect(out).toMatch(/\d+ tools\.\nmcpServers\.odd: .*wrong.*\.$/)
     const one = await list(
       `mcpServers: ${JSON.stringify({ files: servers.files })}\napprovals: [ { tool: "files_read_*", do: allow } ]\n`,
       { tool: "files_read_text_file", args: '{"path":"/x"}' },

@@ -42,15 +42,16 @@ export async function listTools(reading: Reading, wanted: Wanted = {}): Promise<
   const { known, settings } = reading
   const unknown = settings && unknownAgent(settings, wanted)
   if (unknown !== undefined) return { lines: [], faults: [unknown] }
-  const { tools, faults } = await gathered(known, reading.ok ? reading.secrets : [])
+  const { tools, faults, notes } = await gathered(known, reading.ok ? reading.secrets : [])
   const own = tools.filter(({ tool }) => isOf(settings, wanted.agent, tool.name))
-  const told = wanted.tool === undefined ? allOf(own, reading, wanted) : await oneOf(own, reading, wanted, wanted.tool)
+  const told =
+    wanted.tool === undefined ? allOf(own, notes, reading, wanted) : await oneOf(own, reading, wanted, wanted.tool)
   return { ...told, faults: [...ofFile(reading.faults), ...faults, ...told.faults] }
 }
 
-function allOf(tools: readonly Given[], reading: Reading, wanted: Wanted): Listed {
+function allOf(tools: readonly Given[], notes: readonly string[], reading: Reading, wanted: Wanted): Listed {
   const lines = tools.flatMap((one, index) => [...(index === 0 ? [] : [""]), ...about(one, reading, wanted)])
-  return { lines: [...lines, "", counted(tools.length)], faults: [] }
+  return { lines: [...lines, "", counted(tools.length), ...notes], faults: [] }
 }
 
 async function oneOf(tools: readonly Given[], reading: Reading, wanted: Wanted, name: string): Promise<Listed> {
@@ -83,6 +84,8 @@ const ofFile = (faults: readonly string[]): string[] => faults.filter((fault) =>
 interface Gathered {
   tools: Given[]
   faults: string[]
+  /** What of a server's tools can't be used, which is the server's to mend: a sentence each. */
+  notes: string[]
 }
 
 async function gathered({ tools, httpTools, mcpServers }: Known, secrets: readonly string[]): Promise<Gathered> {
@@ -94,6 +97,7 @@ async function gathered({ tools, httpTools, mcpServers }: Known, secrets: readon
   return {
     tools: [...given, ...foreign.tools, ...personalOf(all).map(signInOf)],
     faults: [...(loaded.ok ? [] : loaded.faults), ...foreign.faults],
+    notes: foreign.notes,
   }
 }
 
@@ -109,10 +113,12 @@ function ofServers(servers: Servers): Gathered {
   const standing = servers.standing()
   return {
     tools: standing.flatMap(({ name, tools }) => tools.map((tool) => ({ tool, from: `mcpServers.${name}` }))),
-    faults: standing.flatMap(({ name, state, notes }) => [
-      ...(state.kind === "away" || state.kind === "connecting" ? [awayWords(name, whyAway(state))] : []),
-      ...notes.map((note) => `mcpServers.${name}: ${plain(note).replace(/\.$/, "")}.`),
-    ]),
+    faults: standing.flatMap(({ name, state }) =>
+      state.kind === "away" || state.kind === "connecting" ? [awayWords(name, whyAway(state))] : [],
+    ),
+    notes: standing.flatMap(({ name, notes }) =>
+      notes.map((note) => `mcpServers.${name}: ${plain(note).replace(/\.$/, "")}.`),
+    ),
   }
 }
 
