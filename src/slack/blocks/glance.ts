@@ -3,7 +3,7 @@
  * people changed, and why it was settled. Pure; foreign words stay text.
  */
 import type { KnownBlock, RichTextElement } from "@slack/types"
-import { ruleOf, type Call } from "../../core/run.ts"
+import { ruleOf, wishOf, type Call } from "../../core/run.ts"
 import type { CardView } from "./card.ts"
 import { differences } from "./difference.ts"
 import { bold, code, instant, nameOf, quote, rich, section, words, type Rich } from "./rich.ts"
@@ -57,7 +57,7 @@ export function signingIn({ run, ask, request }: CardView): KnownBlock[] {
       section(
         bold("Sign in at "),
         code(clip(oneLine(host), 300)),
-        `. The address is shown to ${nameOf(run.requester)} alone, by Open sign-in. Opening it answers nothing: press “I have done it” afterwards, and the tool looks whether it is so.`,
+        `. The address is shown to ${nameOf(wishOf(run).asker)} alone, by Open sign-in. Opening it answers nothing: press “I have done it” afterwards, and the tool looks whether it is so.`,
         ...odd,
       ),
     ),

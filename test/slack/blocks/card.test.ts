@@ -368,6 +368,9 @@ describe("what can be pressed", () => {
     expect(nodes(message.blocks).filter((node) => "url" in node)).toEqual([])
     expect(JSON.stringify(message)).not.toContain("flow")
     expect(readable(message)).toContain("Sign in at login.example. The address is shown to Ana Ruiz (U0ANA) alone")
+    const view = asking("authorization", { url: "https://login.example/device?flow=42" })
+    const spoken = card({ ...view, run: { ...view.run, asker: { team: "T1", user: "U0BEN", name: "Ben" } } })
+    expect(readable(spoken)).toContain("The address is shown to Ben (U0BEN) alone")
   })
 })
 
