@@ -12,6 +12,8 @@ const src = resolve(import.meta.dirname, "..", "src")
 const ALLOWED: Record<string, readonly string[]> = {
   "main.ts": ["*"],
   "bot.ts": ["*"],
+  "agents.ts": ["*"],
+  "stops.ts": ["log.ts"],
   "signing.ts": ["*"],
   check: ["*"],
   "index.ts": ["core", "agent"],
@@ -38,7 +40,7 @@ const KNOWN_TO: Record<string, readonly string[]> = {
   ioredis: ["store"],
   "@ai-sdk/anthropic": ["agent/model"],
   "@ai-sdk/openai-compatible": ["agent/model"],
-  "@ai-sdk/provider": ["agent", "sandbox/demo", "bot.ts"],
+  "@ai-sdk/provider": ["agent", "sandbox/demo", "bot.ts", "agents.ts"],
   yaml: ["config"],
   pino: ["log.ts"],
 }

@@ -50,7 +50,7 @@ export function toolsList(sources: readonly ShownSource[], agent?: string): Mess
   }
   const rest = total - shown
   const more = rest > 0 ? [section(words(`and ${count(rest, "more tool")}: the command line's “tools” lists all`))] : []
-  const how = section("\nA card shows what a call would do before anything that is asked about.")
+  const how = section("\nBefore anything that is asked about, a card shows what the call would do.")
   const head = [header(agent === undefined ? "Tools" : `Tools of the agent ${agent}`)]
   return guarded({ text, blocks: [...head, rich(...entries, ...more, how)] }, () => ({
     text,

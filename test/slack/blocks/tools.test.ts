@@ -8,7 +8,7 @@ const readOf = (message: ReturnType<typeof toolsList>): string =>
 test("says where tools come from, how each source is, and whether calls are asked about", () => {
   const read = readOf(
     toolsList([
-      { name: "Of the configuration", tools: [{ name: "restart", falls: "depends" }], notes: [] },
+      { name: "From the configuration", tools: [{ name: "restart", falls: "depends" }], notes: [] },
       {
         name: "github",
         state: { kind: "ready" },
