@@ -25,8 +25,8 @@ interface Car {
 
 /** Bots that start at the same time; more only hold each other up. */
 const AT_ONCE = 4
-/** How often a bot is started before it is given up. */
-const STARTS = 5
+/** How often a bot is started before it is given up: Slack may hang for a minute meanwhile. */
+const STARTS = 8
 
 export class Fleet {
   readonly #seats: number

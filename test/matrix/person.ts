@@ -62,6 +62,9 @@ const SETTLES = {
 /** What is said of a press on a card that had changed meanwhile, and was not drawn anew yet: whoever reads it presses again. */
 const OUTDATED = /^Not recorded: .*(somebody changed|has changed since)/
 
+/** What is said where it could not be recorded at once, and will be. */
+const WAITS = /^Received\. I'll tell you/
+
 /** A step that is under way. */
 export class Doing {
   readonly step: Step
@@ -93,17 +96,17 @@ export class Doing {
     if (step.do === "see") return messages.some((message) => buttonOf(message, step.action))
     if (step.do === "wait") return messages.length > 0 && !messages.some(isOpen)
     if (!this.#acted?.done) return false
-    if (step.do === "type") return step.heard ? this.#hasHeard(step.who, step.heard) : messages.length > 0
+    if (step.do === "type") return step.heard ? this.#hasHeard(step, step.heard) : messages.length > 0
     const { on } = this.#acted
-    if (this.#hasHeard(step.who, SETTLES[step.do])) return true
+    if (this.#hasHeard(step, SETTLES[step.do])) return true
     const now = messages.find(({ ts }) => ts === on?.ts)
-    if (this.#hasHeard(step.who, OUTDATED, this.#acted.told)) return false
+    if (this.#hasHeard(step, OUTDATED, this.#acted.told)) return false
     if (step.do === "press" && step.stays !== true) return now === undefined || !buttonOf(now, step.action)
     return on !== undefined && JSON.stringify(now?.blocks) !== JSON.stringify(on.blocks)
   }
 
-  #hasHeard(who: string, words: RegExp, from = this.#told): boolean {
-    const since = this.#place.told(who).slice(from)
+  #hasHeard(step: Step, words: RegExp, from = this.#told): boolean {
+    const since = "who" in step ? this.#place.told(step.who).slice(from) : []
     return since.some((text) => words.test(text))
   }
 
@@ -112,7 +115,8 @@ export class Doing {
     const { isHeard, isAtRest, deaths } = this.#place
     if (!isHeard() || this.#acted?.done === false) return false
     if (!this.#acted) return true
-    const died = this.#acted.deaths < deaths()
+    // Who was told to wait does so, unless nothing comes of it.
+    const died = this.#acted.deaths < deaths() && !this.#hasHeard(this.step, WAITS, this.#acted.told)
     if (!died && performance.now() - this.#acted.at < PATIENCE) return false
     return (await isAtRest()) && (await pause(SETTLED)) && (await isAtRest()) && !this.#shows()
   }
