@@ -225,7 +225,7 @@ function pressable(view: CardView, parts: readonly Part[], blocked: boolean, ind
 function decidedEntry({ run, ask, at, link }: DecidedItem): ReturnType<typeof section> {
   return section(
     bold(ask ? `${verdictWords(ask)}: ${toolName(ask.tool)}` : "Decided"),
-    `, for ${nameOf(run.requester)}: ${titleOf(run)}\n`,
+    `, for ${nameOf(run.requester)}${agentIn(run)}: ${titleOf(run)}\n`,
     instant(at),
     ...linkTo(link, ask ? "open the card" : "open the thread"),
     "\n",

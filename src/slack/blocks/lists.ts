@@ -9,7 +9,21 @@ import { decidersOf, ruleOf, wishOf, type Ask, type Grant, type Run } from "../.
 import { guarded, type Message } from "./limits.ts"
 import { state } from "./messages.ts"
 import { verdict } from "./outcome.ts"
-import { bold, code, header, instant, mention, nameOf, quote, rich, section, until, words, type Rich } from "./rich.ts"
+import {
+  agentIn,
+  bold,
+  code,
+  header,
+  instant,
+  mention,
+  nameOf,
+  quote,
+  rich,
+  section,
+  until,
+  words,
+  type Rich,
+} from "./rich.ts"
 import { clip, cost, count, escape, oneLine, safe, toolName } from "./text.ts"
 
 /** A run of a list. */
@@ -78,7 +92,15 @@ function listOf(entries: readonly Rich[], none: string): Rich[] {
 /** One of the person's own, or any run of a list. */
 export function entry({ run, link }: Listed): Rich {
   const { head, more } = state(run)
-  return section(bold(titleOf(run)), `\n${head}`, ...more, `\n`, code(run.id), ...linkTo(link, "open the thread"), "\n")
+  return section(
+    bold(titleOf(run)),
+    `${agentIn(run)}\n${head}`,
+    ...more,
+    `\n`,
+    code(run.id),
+    ...linkTo(link, "open the thread"),
+    "\n",
+  )
 }
 
 function waitingEntry(listed: Listed): Rich {
@@ -86,7 +108,7 @@ function waitingEntry(listed: Listed): Rich {
   if (!ask) return entry(listed)
   return section(
     bold(askTitle(ask)),
-    `, for ${nameOf(run.requester)}: ${titleOf(run)}\nDecide by `,
+    `, for ${nameOf(run.requester)}${agentIn(run)}: ${titleOf(run)}\nDecide by `,
     until(ask),
     ...missing(ask),
     `\n`,

@@ -53,6 +53,12 @@ describe("lists", () => {
     )
   })
 
+  test("name the agent that a run is of", () => {
+    const run = { ...sampleRun, agent: "deploy" }
+    const said = readable(list({ waiting: [{ run, ask }], mine: [{ run }] }))
+    expect(said.match(/ \(agent deploy\)/g)).toHaveLength(2)
+  })
+
   test("link to threads over https alone", () => {
     const link = (link: string) => live(list({ waiting: [], mine: [{ run: sampleRun, link }] }))
     expect(link("https://x.slack.com/archives/C/p1")).toMatchObject([
