@@ -337,7 +337,7 @@ describe("a setting of the wrong form is one sentence with line, place and remed
     [
       'starters: [ U1, "@alice" ]',
       [
-        "2: starters[1] must be a user's id (U…) or a user group's id (S…), not the name \"@alice\": Slack copies a person's id from their profile's menu.",
+        "2: starters[1] must be a user's id (U…) or a user group's id (S…), not the name \"@alice\": Slack copies a person's id from their profile's menu, a user group's from its own menu among People.",
       ],
     ],
     [

@@ -118,7 +118,7 @@ function notAnId(input: unknown, kinds: readonly Kind[]): string {
     return `must be ${wanted}, not the name ${show(id)}: Slack shows a channel's id at the end of the channel's details`
   }
   if (id.startsWith("@")) {
-    return `must be ${wanted}, not the name ${show(id)}: Slack copies a person's id from their profile's menu`
+    return `must be ${wanted}, not the name ${show(id)}: Slack copies a person's id from their profile's menu, a user group's from its own menu among People`
   }
   const other = (["U", "S", "C"] as const).find((kind) => !kinds.includes(kind) && isId(id, [kind]))
   return `must be ${wanted}, not ${other === undefined ? show(id) : `${show(id)}, ${ID[other].words}`}`
