@@ -117,7 +117,10 @@ export class Doing {
     if (!this.#acted) return true
     // Who was told to wait does so, unless nothing comes of it.
     const died = this.#acted.deaths < deaths() && !this.#hasHeard(this.step, WAITS, this.#acted.told)
-    if (!died && performance.now() - this.#acted.at < PATIENCE) return false
+    const since = performance.now() - this.#acted.at
+    if (!died && since < PATIENCE) return false
+    // A tool may take so long as somebody does nothing.
+    if (since > 2 * PATIENCE) return !this.#shows()
     return (await isAtRest()) && (await pause(SETTLED)) && (await isAtRest()) && !this.#shows()
   }
 
