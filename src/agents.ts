@@ -10,7 +10,7 @@ import { loadModel } from "./agent/provider.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import type { Person } from "./core/fact.ts"
-import { globMatches } from "./core/rules.ts"
+import { anyMatches } from "./core/rules.ts"
 import { wishOf, type Run } from "./core/run.ts"
 import type { Telling } from "./slack/live.ts"
 import type { Servers } from "./tools/mcp/servers.ts"
@@ -162,7 +162,7 @@ export function sourcesOf({ own, servers, personal }: Origins, config: Config, r
   const { tools: globs = ["*"] } = config.agents[agent] ?? {}
   const shown = (tools: readonly Tool[]) =>
     tools
-      .filter(({ name }) => globs.some((glob) => globMatches(glob, name)))
+      .filter(({ name }) => anyMatches(globs, name))
       .map((tool) => ({ name: tool.name, falls: fallsOf(policy, tool), since: tool.foreign?.since }))
   const all = [
     ...(own.length === 0 ? [] : [{ name: "From the configuration", tools: own, notes: [] }]),

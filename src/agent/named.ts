@@ -2,14 +2,14 @@
  * What an agent that the configuration names differs by from the one of the whole file: fewer tools, or that it isn't there any
  * more. It reads no configuration.
  */
-import { globMatches } from "../core/rules.ts"
+import { anyMatches } from "../core/rules.ts"
 import type { Agent } from "./agent.ts"
 import { failure } from "./tool.ts"
 import type { Toolkit } from "./tool.ts"
 
 /** The tools of a kit whose names match one of the globs: those that come later, too. */
 export function narrowed(kit: Toolkit, globs: readonly string[]): Toolkit {
-  const isOurs = (name: string): boolean => globs.some((glob) => globMatches(glob, name))
+  const isOurs = (name: string): boolean => anyMatches(globs, name)
   return {
     ...kit,
     tools: () => kit.tools().filter(({ name }) => isOurs(name)),

@@ -5,7 +5,7 @@
 import type { Known, Reading } from "../config.ts"
 import type { KnownRule } from "../config/known.ts"
 import type { Rule } from "../core/policy.ts"
-import { globMatches } from "../core/rules.ts"
+import { anyMatches, globMatches } from "../core/rules.ts"
 import { policiesOf, ruledBy, type Policy } from "../work/guard.ts"
 import { usersOf } from "./enough.ts"
 import type { Finding } from "./lists.ts"
@@ -26,7 +26,7 @@ export function checkAgents(
   const policies = policiesOf(settings)
   const reports = Object.entries(settings.agents).map(([name, agent]) => {
     const at: Known["at"] = (path) => known.at(["agents", name, ...path])
-    const kit = agent.tools ? tools?.filter((tool) => agent.tools?.some((glob) => globMatches(glob, tool))) : tools
+    const kit = tools?.filter((tool) => anyMatches(agent.tools ?? ["*"], tool))
     const policy = policies.get(name)
     return together(
       ...checkTools(agent, at, tools),

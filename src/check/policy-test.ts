@@ -16,7 +16,7 @@ import {
   type Who,
   wishOnly,
 } from "../core/policy.ts"
-import { fitOf, globMatches, type ApprovalRule, type Called, type PathFit } from "../core/rules.ts"
+import { anyMatches, fitOf, type ApprovalRule, type Called, type PathFit } from "../core/rules.ts"
 import type { Tightened } from "../core/tightened.ts"
 import { People } from "../slack/people.ts"
 import { nameOf } from "../tools/mcp/names.ts"
@@ -94,7 +94,7 @@ const isSignIn = ({ mcpServers }: Pick<Settings, "mcpServers">, { tool }: Pick<Q
 /** Whether the agent has the tool at all. */
 function outOfKit({ agents }: Settings, { agent, tool }: Question): string[] {
   const globs = agent === undefined ? undefined : agents[agent]?.tools
-  if (globs === undefined || globs.some((glob) => globMatches(glob, tool))) return []
+  if (globs === undefined || anyMatches(globs, tool)) return []
   return [`  The agent ${agent ?? ""} does not have this tool, so it can't call it.`]
 }
 

@@ -4,7 +4,7 @@
  */
 import { defineTool, type Tool } from "../agent/tool.ts"
 import type { Known, Reading } from "../config.ts"
-import { globMatches, type ApprovalRule, type When } from "../core/rules.ts"
+import { anyMatches, globMatches, type ApprovalRule, type When } from "../core/rules.ts"
 import { whyAway } from "../tools/mcp/server.ts"
 import type { Servers } from "../tools/mcp/servers.ts"
 import { loadTools } from "../tools/modules.ts"
@@ -73,7 +73,7 @@ async function oneOf(tools: readonly Given[], reading: Reading, wanted: Wanted, 
 /** Whether the agent has it; the file's own has all. */
 function isOf(settings: Reading["settings"], agent: string | undefined, tool: string): boolean {
   const globs = agent === undefined ? undefined : settings?.agents[agent]?.tools
-  return globs === undefined || globs.some((glob) => globMatches(glob, tool))
+  return globs === undefined || anyMatches(globs, tool)
 }
 
 const counted = (count: number): string => (count === 1 ? "1 tool." : `${count} tools.`)

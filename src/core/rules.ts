@@ -262,6 +262,10 @@ function enumAt(schema: unknown, path: string): readonly unknown[] {
   return isRecord(at) && Array.isArray(at["enum"]) ? at["enum"] : []
 }
 
+/** Whether one of the globs matches. */
+export const anyMatches = (globs: readonly string[], name: string): boolean =>
+  globs.some((glob) => globMatches(glob, name))
+
 /**
  * `*` is any run of characters, `?` one; everything else is itself. Case-sensitive, whole name. No regular expression, which
  * would try every way to share a name among many `*`: only the last `*` seen can ever need to take one character more.

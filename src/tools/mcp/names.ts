@@ -1,6 +1,6 @@
 /** What a server's tool is called here, and how it is matched by the server's own name. */
 import { sha256 } from "../../core/digest.ts"
-import { globMatches } from "../../core/rules.ts"
+import { anyMatches } from "../../core/rules.ts"
 
 const MOST = 64
 
@@ -23,6 +23,5 @@ export function isWanted(
   { allow, deny }: { allow?: readonly string[] | undefined; deny: readonly string[] },
   tool: string,
 ): boolean {
-  const among = (globs: readonly string[]): boolean => globs.some((glob) => globMatches(glob, tool))
-  return (allow === undefined || among(allow)) && !among(deny)
+  return (allow === undefined || anyMatches(allow, tool)) && !anyMatches(deny, tool)
 }
