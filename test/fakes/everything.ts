@@ -1,8 +1,8 @@
 /** The public MCP server `server-everything`, as a process of its own that speaks streamable HTTP on loopback. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { createServer, type AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
+import { freePort } from "./port.ts"
 
 const PROGRAM = fileURLToPath(
   new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
@@ -14,14 +14,6 @@ export interface Everything {
   port: number
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** Resolves when it listens; `port`: a free one unless said. */

@@ -2,11 +2,10 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { Redis } from "ioredis"
 import { inject } from "vitest"
+import { freePort } from "../fakes/port.ts"
 import { until } from "../promises/team.ts"
 import { scratchFolder, startRedis, type TestRedis } from "../redis.ts"
 
@@ -159,14 +158,3 @@ async function startSentinel(name: string, watched: number): Promise<{ port: num
 
 /** A replica that has just taken over everything refuses to end in order; one that was killed is dead already. */
 const end = (server: TestRedis): Promise<void> => server.kill().catch(() => undefined)
-
-function freePort(): Promise<number> {
-  return new Promise((found, failed) => {
-    const probe = createServer()
-    probe.once("error", failed)
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => found(port))
-    })
-  })
-}

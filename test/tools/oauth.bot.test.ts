@@ -1,22 +1,36 @@
 import { randomBytes } from "node:crypto"
-import { createServer as createTcpServer, type AddressInfo } from "node:net"
-import { expect, test, vi } from "vitest"
+import { expect, test, vi, type TestContext } from "vitest"
 import type { Run } from "../../src/core/run.ts"
-import { startFar } from "../fakes/far.ts"
+import { startFar, type Far } from "../fakes/far.ts"
+import { freePort } from "../fakes/port.ts"
+import type { WireTurn } from "../fakes/provider.ts"
 import { APP1, must, REQ, Team, until } from "../promises/team.ts"
 import { Visitor, wordsOf, type Seen } from "./browser.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 const call = (id: string, name: string, args = {}) => ({ calls: [{ id, name, args }] })
+
+/** A team with the server `far`, which people sign in to; `url`: where our pages for that are. */
+async function teamWith(
+  finished: TestContext["onTestFinished"],
+  { scripts, allowed, key }: { scripts: Record<string, WireTurn[]>; allowed: string[]; key: string },
+): Promise<{ team: Team; far: Far; url: string }> {
+  const far = await startFar()
+  finished(() => far.close())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const team = await Team.during(finished, {
+    scripts,
+    config: {
+      mcpServers: { far: { url: far.url, oauth: true } },
+      signIn: { url, port },
+      approvals: allowed.map((tool) => ({ tool, do: "allow" })),
+    },
+    env: { COUNTERSIGN_KEY: key },
+  })
+  return { team, far, url }
+}
 
 /** The address that the card's window shows to whoever presses. */
 async function addressFor(team: Team, run: Run, user: string): Promise<string> {
@@ -41,25 +55,14 @@ async function signIn(visitor: Visitor, address: string): Promise<Seen> {
 test("whoever asked for a run signs in to a server on our pages, and its tools are theirs alone, also after a kill", async ({
   onTestFinished,
 }) => {
-  const far = await startFar()
-  onTestFinished(() => far.close())
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const team = await Team.during(onTestFinished, {
+  const { team, far } = await teamWith(onTestFinished, {
     scripts: {
       "note milk": [call("c1", "far_sign_in"), call("c2", "far_note", { text: "milk" }), { text: "Noted." }],
       "who am I": [call("c1", "far_whoami"), { text: "Well." }],
       "and I": [call("c1", "far_whoami"), call("c2", "far_sign_in"), { text: "Never mind." }],
     },
-    config: {
-      mcpServers: { far: { url: far.url, oauth: true } },
-      signIn: { url, port },
-      approvals: [
-        { tool: "far_whoami", do: "allow" },
-        { tool: "far_note", do: "allow" },
-      ],
-    },
-    env: { COUNTERSIGN_KEY: randomBytes(32).toString("base64") },
+    allowed: ["far_whoami", "far_note"],
+    key: randomBytes(32).toString("base64"),
   })
   const bot = await team.process()
   far.account = "robin@far"
@@ -96,22 +99,14 @@ test("whoever asked for a run signs in to a server on our pages, and its tools a
 test("a call that its server refuses for want of a sign-in parks, goes on after a restart, and is executed once", async ({
   onTestFinished,
 }) => {
-  const far = await startFar()
-  onTestFinished(() => far.close())
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const team = await Team.during(onTestFinished, {
+  const { team, far, url } = await teamWith(onTestFinished, {
     scripts: {
       "sign me in": [call("c1", "far_sign_in"), { text: "Done." }],
       "sign me in, really": [call("c1", "far_sign_in"), { text: "Done." }, call("c2", "far_whoami"), { text: "No." }],
       "note milk": [call("c1", "far_note", { text: "milk" }), { text: "Noted." }],
     },
-    config: {
-      mcpServers: { far: { url: far.url, oauth: true } },
-      signIn: { url, port },
-      approvals: [{ tool: "far_*", do: "allow" }],
-    },
-    env: { COUNTERSIGN_KEY: randomBytes(32).toString("hex") },
+    allowed: ["far_*"],
+    key: randomBytes(32).toString("hex"),
   })
   const bot = await team.bot()
   await team.command("tools")

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { createServer as createTcpServer, Server as TcpServer, type AddressInfo } from "node:net"
+import { Server as TcpServer } from "node:net"
 import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { runTool } from "../../src/agent/tool.ts"
@@ -17,6 +17,7 @@ import { discover, refreshed, revoked } from "../../src/tools/oauth/provider.ts"
 import { Seal } from "../../src/tools/oauth/seal.ts"
 import { redirectOf, startSite } from "../../src/tools/oauth/site.ts"
 import { startFar, type Far } from "../fakes/far.ts"
+import { freePort } from "../fakes/port.ts"
 import { must } from "../promises/team.ts"
 import { freshPrefix, redisUrl } from "../redis.ts"
 import { Visitor, wordsOf, type Seen } from "./browser.ts"
@@ -26,14 +27,6 @@ vi.setConfig({ testTimeout: 60_000 })
 const ROBIN = { team: "T1", user: "U0ROBIN" }
 const ADA = { team: "T1", user: "U0ADA" }
 const KEY = randomBytes(32)
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const openStore = async (prefix: string): Promise<Store> => {
   const store = await Store.open({ url: redisUrl(), prefix, shards: 1, confirm: 0, outbox: false })
