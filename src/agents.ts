@@ -4,14 +4,14 @@
  */
 import { dirname } from "node:path"
 import type { LanguageModelV3 } from "@ai-sdk/provider"
-import type { Agent } from "./agent/agent.ts"
+import { toolsIn, type Agent } from "./agent/agent.ts"
 import { gone, narrowed } from "./agent/named.ts"
 import { loadModel } from "./agent/provider.ts"
 import type { Tool, Toolkit } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
 import type { Person } from "./core/fact.ts"
 import { anyMatches } from "./core/rules.ts"
-import { wishOf, type Run } from "./core/run.ts"
+import type { Run } from "./core/run.ts"
 import type { Telling } from "./slack/live.ts"
 import type { Servers } from "./tools/mcp/servers.ts"
 import type { PersonalStanding } from "./tools/oauth/kits.ts"
@@ -123,21 +123,14 @@ async function modelOf(
   return loaded.model
 }
 
-/** What people are told of calls, and what is judged of them: of everybody's tools, or of those of the person a run works for. */
-export function callsIn(
-  { config, tools, signing }: Pick<AgentsOptions, "config" | "tools" | "signing">,
-  { own, named }: Rules,
-) {
-  const callsWith = (kit: Toolkit) => {
+/** What people are told of a run's calls, and what is judged of them: by the tools of the person that the run works for. */
+export const callsIn =
+  ({ config, tools, signing }: Pick<AgentsOptions, "config" | "tools" | "signing">, { own, named }: Rules) =>
+  async (run: Run) => {
+    const kit = await toolsIn({ tools, toolsFor: signing.toolsFor }, run)
     const hosts = (name: string) => [...config.authorizationHosts, ...signing.hostsFor(name, kit.get(name))]
     return callsOf(own, kit, hosts, named)
   }
-  const { toolsFor } = signing
-  return {
-    calls: callsWith(tools),
-    callsFor: async (run: Run) => callsWith(toolsFor ? await toolsFor(wishOf(run).asker) : tools),
-  }
-}
 
 /** Everybody and every list that decides by some rule. */
 export const decidersOf = ({ all }: Rules) => decidersIn(all)

@@ -91,7 +91,7 @@ export async function startBot(options: BotOptions): Promise<Bot> {
     ears.push((id, _step, at) => worker.committed(id, at))
     const app = await startApp({
       ...appearing(config, rules),
-      ...callsIn({ config, tools, signing }, rules),
+      callsFor: callsIn({ config, tools, signing }, rules),
       home: ground.home,
       sources: async (person, agent) => {
         const personal = await signing.standing(person)

@@ -46,7 +46,7 @@ export async function open({ url, api, secret }) {
     home,
     command: "/agent",
     lists,
-    calls,
+    callsFor: async () => calls,
     keepEnded: 3_600_000,
     opening: (prompt) => [JSON.stringify({ role: "user", content: [{ type: "text", text: prompt }] })],
     store,

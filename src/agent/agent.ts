@@ -126,7 +126,7 @@ export interface Held {
 }
 
 /** The tools that the agent has in a run as it is now. */
-export const toolsIn = async ({ tools, toolsFor }: Agent, run: Run): Promise<Toolkit> =>
+export const toolsIn = async ({ tools, toolsFor }: Pick<Agent, "tools" | "toolsFor">, run: Run): Promise<Toolkit> =>
   toolsFor ? toolsFor(wishOf(run).asker) : tools
 
 /** A Request whose id an earlier one of the run has: an answer would be to both, and one of them would wait for ever. */

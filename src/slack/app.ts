@@ -15,7 +15,7 @@ import { offerPrompts } from "./assistant.ts"
 import { settleRepeats } from "./counted.ts"
 import type { Doors } from "./doors.ts"
 import { onClosed, onForm } from "./form.ts"
-import type { Calls, Front, Lists } from "./front.ts"
+import type { Front, Lists } from "./front.ts"
 import { Homes, isHomePress, type HomeTimes } from "./homes.ts"
 import type { People } from "./people.ts"
 import { Repeats } from "./repeats.ts"
@@ -40,9 +40,7 @@ export interface AppOptions {
   opening: (prompt: string, parts?: readonly Part[]) => string[]
   signOut?: Front["signOut"]
   store: Store
-  calls: Calls
-  /** Where not everybody has the same tools. */
-  callsFor?: Front["callsFor"]
+  callsFor: Front["callsFor"]
   people: People
   log: Log
   /** Socket Mode connections held at once. */
@@ -82,7 +80,6 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     agents: [],
     sources: async () => [],
     signOut: async () => ({ kind: "unknown", servers: [] }),
-    callsFor: async () => options.calls,
     files: { files: 5, megabytes: 5 },
     ...options,
     client,

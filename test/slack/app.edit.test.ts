@@ -28,7 +28,7 @@ async function asked(how: { rule?: Partial<Rule>; rules?: ApprovalRule[]; args?:
   const toolkit = await createToolkit({ extraTools: [DEPLOY] })
   const rule = { ...EDIT, ...how.rule }
   const policy = { rules: how.rules ?? [], defaults: { ...RULE, ...rule } }
-  const it = await rig({ app: { calls: callsOf(policy, toolkit) } })
+  const it = await rig({ calls: callsOf(policy, toolkit) })
   const id = await it.start()
   const [card] = await it.ask(id, { tool: "deploy", args: how.args ?? ARGS, rule })
   if (!card) throw new Error("no card")

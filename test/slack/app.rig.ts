@@ -20,6 +20,7 @@ import type { Seen } from "../../src/sandbox/live.ts"
 import type { Message } from "../../src/sandbox/workspace.ts"
 import { startApp, type AppOptions, type RunningApp } from "../../src/slack/app.ts"
 import { identify, slackClient } from "../../src/slack/client.ts"
+import type { Calls } from "../../src/slack/front.ts"
 import { People } from "../../src/slack/people.ts"
 import { startShow, type Show } from "../../src/slack/show.ts"
 import { Store } from "../../src/store/store.ts"
@@ -79,6 +80,8 @@ export interface Call {
 
 export interface BotOptions {
   app?: Partial<AppOptions>
+  /** What is said of everybody's calls. */
+  calls?: Calls
   redisUrl?: string
   /** Signed HTTP in place of Socket Mode. */
   http?: boolean
@@ -212,7 +215,7 @@ async function startBot(
   const home = await identify(client)
   const people = new People(client, home, { now: () => performance.now() + clock.later })
   const { signingSecret } = slack
-  const calls = options.app?.calls ?? callsOf({ rules: [], defaults: RULE }, await createToolkit())
+  const calls = options.calls ?? callsOf({ rules: [], defaults: RULE }, await createToolkit())
   const app = await startApp({
     slack: {
       botToken,
@@ -230,7 +233,7 @@ async function startBot(
     limits: { requester: 100, channel: 100 },
     opening: (prompt) => [JSON.stringify({ role: "user", content: prompt })],
     store,
-    calls,
+    callsFor: async () => calls,
     people,
     log,
     ...options.app,

@@ -119,7 +119,7 @@ describe("a grant", () => {
 
   test("comes with a yes, for the rule's while, marked for the like of the call", async () => {
     const toolkit = await tools()
-    const it = await rig({ app: { calls: callsOf({ rules: [], defaults: RULE }, toolkit) } })
+    const it = await rig({ calls: callsOf({ rules: [], defaults: RULE }, toolkit) })
     const { id, card } = await asked(it, { grant: { for: 3_600_000, same: ["service"] } })
     expect(buttonsOf(card)).toEqual(["approve", "grant", "decline"])
     await it.press(ADA, card, "grant")
@@ -132,7 +132,7 @@ describe("a grant", () => {
 
   test("is none under a rule that offers none, whoever forges the button", async () => {
     const toolkit = await tools()
-    const it = await rig({ app: { calls: callsOf({ rules: [], defaults: RULE }, toolkit) } })
+    const it = await rig({ calls: callsOf({ rules: [], defaults: RULE }, toolkit) })
     const { id, card } = await asked(it, {})
     const forged = JSON.parse(JSON.stringify(card.blocks).replace('"approve"', '"grant"')) as NonNullable<
       Message["blocks"]
@@ -187,7 +187,7 @@ describe("signing in", () => {
   const url = "https://login.example/device?flow=42"
   const request = { kind: "authorization", prompt: "Sign in to the console", url }
   const signing = async (hosts: string[], change: object = {}) => {
-    const it = await rig({ app: { calls: callsOf({ rules: [], defaults: RULE }, await createToolkit(), () => hosts) } })
+    const it = await rig({ calls: callsOf({ rules: [], defaults: RULE }, await createToolkit(), () => hosts) })
     const id = await it.start()
     const rule: Partial<Rule> = { selfApproval: "confirm" }
     const [card] = await it.ask(id, { from: "tool", request: { ...request, ...change }, rule })
