@@ -18,9 +18,7 @@ import type { PersonalStanding } from "./tools/oauth/kits.ts"
 import type { SigningIn } from "./signing.ts"
 import {
   callsOf,
-  decidersIn,
   fallsOf,
-  masksFor,
   policiesOf,
   policyGuard,
   policyOf,
@@ -131,15 +129,6 @@ export const callsIn =
     const hosts = (name: string) => [...config.authorizationHosts, ...signing.hostsFor(name, kit.get(name))]
     return callsOf(own, kit, hosts, named)
   }
-
-/** Everybody and every list that decides by some rule. */
-export const decidersOf = ({ all }: Rules) => decidersIn(all)
-
-/** What is masked of a tool's args by some rule. */
-export const masksOf =
-  ({ all }: Rules) =>
-  (tool: string): string[] =>
-    masksFor(all, tool)
 
 interface Origins {
   /** Of the configuration. */

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import type { LanguageModelV3 } from "@ai-sdk/provider"
-import { agentsOf, callsIn, decidersOf, masksOf, rulesOf, sourcesOf, type Rules } from "./agents.ts"
+import { agentsOf, callsIn, rulesOf, sourcesOf, type Rules } from "./agents.ts"
 import { startAudit } from "./audit/audit.ts"
 import { createToolkit, type Tool } from "./agent/tool.ts"
 import type { Config } from "./config.ts"
@@ -22,12 +22,12 @@ import { startShow } from "./slack/show.ts"
 import { Names } from "./slack/show/names.ts"
 import { Pace } from "./slack/show/pace.ts"
 import { CALL_TIMEOUT } from "./slack/show/send.ts"
-import { signingIn } from "./signing.ts"
+import { signingIn, type SigningIn } from "./signing.ts"
 import { stopAll, type Stop, type Stops } from "./stops.ts"
 import { Store, type Loaded } from "./store/store.ts"
 import { Servers } from "./tools/mcp/servers.ts"
 import { sharedOf } from "./tools/oauth/kits.ts"
-import type { StillMay } from "./work/guard.ts"
+import { decidersIn, masksFor, type StillMay } from "./work/guard.ts"
 import { KnownPause } from "./work/paused.ts"
 import { startPulse } from "./work/pulse.ts"
 import { startWorker } from "./work/worker.ts"
@@ -62,16 +62,12 @@ export async function startBot(options: BotOptions): Promise<Bot> {
   try {
     const ears: Ear[] = []
     const ground = await startGround(options, stops.ground, ears)
-    const { store, people, servers, tools, newClient } = ground
-    const signing = signingIn({ ...ground, ...options, shared: servers })
+    const { store, people, servers, tools, names, workspace } = ground
+    const own = { config, tools: options.tools, secrets: options.secrets }
+    const signing = signingIn({ ...own, shared: servers, store, names, workspace, log })
     stops.tellers.push((ms) => signing.stop(ms))
     const rules = rulesOf(config, signing)
-    const schemaOf: Parameters<typeof startShow>[0]["schemaOf"] = (tool, run) =>
-      signing.known(run, tools).get(tool)?.inputSchema
-    const { show, audit } = startTellers(options, ground, { rules, schemaOf }, stops.tellers, ears)
-    const telling = startLive({ store, client: newClient(CALL_TIMEOUT), pace: new Pace(store), log })
-    stops.tellers.push(() => telling.stop())
-    ears.push((_id, { run }) => telling.committed(run))
+    const { show, audit, telling } = startTellers(options, ground, { rules, signing }, stops.tellers, ears)
     const agentOf = await agentsOf({ ...options, telling, tools, signing, stillMay: stillMayWith(people) }, rules)
     // What an approved call needs should be there when it goes on.
     await ground.serversStarted
@@ -169,13 +165,13 @@ async function startGround({ config, tools: own, secrets, log }: BotOptions, sto
 /** What tells people and the audit of what was committed. */
 function startTellers(
   { config, log, lookEvery }: BotOptions,
-  { store, newClient, owner }: Ground,
-  { rules, schemaOf }: { rules: Rules } & Pick<Parameters<typeof startShow>[0], "schemaOf">,
+  { store, tools, newClient, owner }: Ground,
+  { rules, signing }: { rules: Rules; signing: SigningIn },
   stops: Stop[],
   ears: Ear[],
 ) {
   const show = startShow({
-    ...(schemaOf ? { schemaOf } : {}),
+    schemaOf: (tool, run) => signing.known(run, tools).get(tool)?.inputSchema,
     store,
     client: newClient(CALL_TIMEOUT),
     log,
@@ -193,13 +189,16 @@ function startTellers(
       admins: config.admins.filter(isPerson),
       ...config.audit,
     })
-  const audit = startAudit({ store, owner, log, channel, masksOf: masksOf(rules) })
+  const audit = startAudit({ store, owner, log, channel, masksOf: (tool) => masksFor(rules.all, tool) })
   stops.push(() => audit.stop())
+  const telling = startLive({ store, client: newClient(CALL_TIMEOUT), pace: new Pace(store), log })
+  stops.push(() => telling.stop())
   ears.push((id, step) => {
     audit.committed(id, step)
     if (step.show !== "") show.wake()
+    telling.committed(step.run)
   })
-  return { show, audit }
+  return { show, audit, telling }
 }
 
 /** What of the configuration shows in Slack. */
@@ -215,7 +214,7 @@ function appearing(
     slack,
     command,
     doors,
-    lists: { starters, channels, approvers, admins, deciders: decidersOf(rules) },
+    lists: { starters, channels, approvers, admins, deciders: decidersIn(rules.all) },
     agents: Object.entries(agents).map(([name, agent]) => ({ name, ...agent })),
     limits,
     files: limits,
