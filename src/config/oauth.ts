@@ -49,6 +49,12 @@ export function oauth(around: Surroundings) {
 
 const meant = (given: unknown): unknown => (given === true ? {} : given === false ? undefined : given)
 
+/** Whether people sign in to it, each for themselves. */
+export const isPersonal = (server: Served): server is Served & { kind: "http"; oauth: OAuth } =>
+  server.kind === "http" && server.oauth !== undefined && !server.disabled
+
+type Served = NonNullable<KnownSettings["mcpServers"]>["servers"][number]
+
 /** Where people's browsers reach us. */
 export const signIn = mapping(
   {
@@ -91,9 +97,7 @@ export function wrongSignIn(known: Known): string[] {
 }
 
 function missingFor({ mcpServers, signIn, hasKey, at }: Known): string[] {
-  const names = (mcpServers?.servers ?? [])
-    .filter((server) => server.kind === "http" && server.oauth !== undefined && !server.disabled)
-    .map(({ name }) => show(name))
+  const names = (mcpServers?.servers ?? []).filter(isPersonal).map(({ name }) => show(name))
   if (names.length === 0) return []
   const whose = names.length === 1 ? `the MCP server ${names[0]}` : `the MCP servers ${names.join(", ")}`
   const noPages = `${at(["signIn"])} is missing: people sign in to ${whose} (oauth) on pages of ours. Put signIn: { url: https://countersign.example.com, port: 3010 }.`

@@ -3,6 +3,7 @@
  * Nobody is given what another person's server lists, and nobody's call goes over another's connection.
  */
 import { createToolkit, type Tool, type Toolkit } from "../../agent/tool.ts"
+import { isPersonal } from "../../config/oauth.ts"
 import type { Person } from "../../core/fact.ts"
 import type { Log } from "../../log.ts"
 import type { McpServer } from "../mcp/connect.ts"
@@ -254,13 +255,7 @@ export const whoseOf = ({ name: server, url }: Signing, { team, user }: Pick<Per
 })
 
 /** Those of a list that are the same for everybody. */
-export const sharedOf = (servers: readonly McpServer[]): McpServer[] => {
-  const personal: readonly McpServer[] = personalOf(servers)
-  return servers.filter((server) => !personal.includes(server))
-}
+export const sharedOf = (servers: readonly McpServer[]): McpServer[] => servers.filter((server) => !isPersonal(server))
 
 /** Those of a list that people sign in to, each for themselves. */
-export const personalOf = (servers: readonly McpServer[]): PersonalServer[] =>
-  servers.filter(
-    (server): server is PersonalServer => server.kind === "http" && server.oauth !== undefined && !server.disabled,
-  )
+export const personalOf = (servers: readonly McpServer[]): PersonalServer[] => servers.filter(isPersonal)
