@@ -15,7 +15,7 @@ import type { Run } from "./core/run.ts"
 import type { Telling } from "./slack/live.ts"
 import type { Servers } from "./tools/mcp/servers.ts"
 import type { PersonalStanding } from "./tools/oauth/kits.ts"
-import type { SigningIn } from "./signing.ts"
+import type { SigningIn } from "./sign-ins.ts"
 import {
   callsOf,
   fallsOf,

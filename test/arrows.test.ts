@@ -14,7 +14,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   "bot.ts": ["*"],
   "agents.ts": ["*"],
   "stops.ts": ["log.ts"],
-  "signing.ts": ["*"],
+  "sign-ins.ts": ["*"],
   check: ["*"],
   "index.ts": ["core", "agent"],
   "config.ts": ["config", "store/address.ts"],
