@@ -54,12 +54,12 @@ process.exit(wrong === 0 ? 0 : 1)
 
 /** What is asked for, in an order that the seed says. */
 function wanted(): Ordeal[] {
-  const faults = values.fault?.map(faultOf) ?? FAULTS
   const variant = values.pair ? "pair" : "alone"
   if (values.border !== undefined) {
     const blows: Blow[] = values.border.map((border, index) => ({ fault: killedOr(values.fault?.[index]), border }))
     return lives.map((life) => ({ life, variant, blows }))
   }
+  const faults = values.fault?.map(faultOf) ?? FAULTS
   const next = seeded(seed)
   const all = ordealsOf(faults, known, next).filter(() => next(100) < Number(values.share))
   const mixed = all.map((ordeal) => ({ ordeal, at: next(1_000_000) })).sort((a, b) => a.at - b.at)
