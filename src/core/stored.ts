@@ -70,11 +70,27 @@ export function writeRun(run: Run): string {
     run.facts.n,
     shortened(run.facts.hash),
   ]
-  const { agent, counts, spent, grants, lately, retry, cancelled, ended } = run
-  const refusals = isEmpty(run.refusals) ? undefined : run.refusals
   const { thread, below, asker, speakers, said, heard, stretch } = run
-  const talk = { thread, below, asker, speakers, said, heard, stretch }
-  const more = { ...talk, agent, counts, spent, refusals, grants, lately, retry, cancelled, ended } as Partial<Run>
+  const { agent, counts, spent, grants, lately, retry, cancelled, ended } = run
+  // One literal without a spread: putting objects together took eight times as long as writing their text.
+  const more = {
+    thread,
+    below,
+    asker,
+    speakers,
+    said,
+    heard,
+    stretch,
+    agent,
+    counts,
+    spent,
+    refusals: isEmpty(run.refusals) ? undefined : run.refusals,
+    grants,
+    lately,
+    retry,
+    cancelled,
+    ended,
+  } as Partial<Run>
   if (!isEmpty(more)) stored.push(more)
   return JSON.stringify(stored)
 }
@@ -87,8 +103,19 @@ const storedPerson = ({ team, user, name, enterprise }: Person): StoredPerson | 
 function storedCall(call: Call): StoredCall {
   const { destructive, hints, since, print, edit, yes, grant, answered, attempt, outcome } = call
   const effects = call.effects === "once" ? undefined : call.effects
-  const foreign = { hints, since, print }
-  const more = { effects, destructive, ...foreign, edit, yes, grant, answered, attempt, outcome } as Partial<Call>
+  const more = {
+    effects,
+    destructive,
+    hints,
+    since,
+    print,
+    edit,
+    yes,
+    grant,
+    answered,
+    attempt,
+    outcome,
+  } as Partial<Call>
   const stored: StoredCall = [call.id, call.ref, call.tool, shortened(call.digest), call.state, call.ask ?? null]
   if (!isEmpty(more)) stored.push(more)
   return stored

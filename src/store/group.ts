@@ -7,7 +7,7 @@ import { callOf, type Sent } from "./commit.ts"
 import type { Connection } from "./connection.ts"
 
 /** A call holds up whatever else Redis has to do: some milliseconds at most. */
-const MOST = 50
+const MOST = 4
 /** More than usual commits have; a long one goes alone. */
 const MOST_ARGS = 1500
 
@@ -19,6 +19,10 @@ interface Waiting {
 
 export class Group {
   readonly connection: Connection
+  /**
+   * By the shard's tag. An entry stays: a map that is set and deleted from all the time leaves its old tables behind, each
+   * of which holds on to the next until all of them are collected, with whatever they held.
+   */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(connection: Connection) {
@@ -30,19 +34,14 @@ export class Group {
     return new Promise((resolve, reject) => {
       const waiting = { sent, resolve, reject }
       const { tag } = sent.shard
-      const group = this.#waiting.get(tag)
-      if (group) {
-        group.push(waiting)
-        return
-      }
-      this.#waiting.set(tag, [waiting])
-      process.nextTick(() => this.#send(tag))
+      const group = this.#waiting.get(tag) ?? []
+      if (group.push(waiting) > 1) return
+      this.#waiting.set(tag, group)
+      process.nextTick(() => this.#send(group.splice(0)))
     })
   }
 
-  #send(tag: string): void {
-    const all = this.#waiting.get(tag) ?? []
-    this.#waiting.delete(tag)
+  #send(all: readonly Waiting[]): void {
     for (let from = 0; from < all.length;) {
       let to = from
       let args = 0
