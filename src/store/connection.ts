@@ -103,7 +103,6 @@ export class Connection {
   /** Undefined in a cluster. */
   readonly #one: Redis | undefined
   readonly #cluster: Cluster | undefined
-  readonly #corked = new Set<Redis>()
   /** What was said last, so that there is one line per kind of trouble, not one per attempt. */
   #said = ""
   /** The servers that were met, by their own id: in a cluster all, else the last one. */
@@ -184,7 +183,6 @@ export class Connection {
   /** Runs a script: its keys, then its arguments. The first key says where. */
   run(script: Script, args: readonly string[]): Promise<unknown> {
     const client = this.at(args[SCRIPTS[script] === undefined ? 1 : 0] ?? "")
-    this.#cork(client)
     const scripts = client as unknown as Record<Script, (...args: readonly string[]) => Promise<unknown>>
     return scripts[script](...args)
   }
@@ -197,18 +195,6 @@ export class Connection {
     error.name = "ReplyError"
     if (OPTIONS.reconnectOnError(error)) (this.#one ?? this.#cluster?.at(key))?.disconnect(true)
     return error
-  }
-
-  /** What is sent in one turn of the event loop leaves in one write: with many runs at once, writing is most of the cost. */
-  #cork(client: Redis): void {
-    const { stream } = client
-    if (this.#corked.has(client) || !stream) return
-    this.#corked.add(client)
-    stream.cork()
-    process.nextTick(() => {
-      this.#corked.delete(client)
-      stream.uncork()
-    })
   }
 
   /** Resolves when commands can be sent (in a cluster: to all primaries), or rejects ("unsent") after `within` ms. */

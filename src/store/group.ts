@@ -6,8 +6,8 @@
 import { callOf, type Sent } from "./commit.ts"
 import type { Connection } from "./connection.ts"
 
-/** A call holds up whatever else Redis has to do: some milliseconds at most. */
-const MOST = 4
+/** Few enough that Redis works on one call while the next is made, and its reply is dealt with while Redis has another. */
+const MOST = 8
 /** More than usual commits have; a long one goes alone. */
 const MOST_ARGS = 1500
 
@@ -19,10 +19,7 @@ interface Waiting {
 
 export class Group {
   readonly connection: Connection
-  /**
-   * By the shard's tag. An entry stays: a map that is set and deleted from all the time leaves its old tables behind, each
-   * of which holds on to the next until all of them are collected, with whatever they held.
-   */
+  /** By the shard's tag; there are few, and an entry stays. */
   readonly #waiting = new Map<string, Waiting[]>()
 
   constructor(connection: Connection) {
