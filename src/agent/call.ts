@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { sha256 } from "../core/digest.ts"
 import { maskScanned } from "../core/mask.ts"
-import { argsField, askOf, wishOf } from "../core/run.ts"
+import { argsField, askOf, textsOf, wishOf } from "../core/run.ts"
 import type { Ask, Attempt, Call, Run } from "../core/run.ts"
 import { mintId, refusalOutput, suspensionOf, unresolvedOutput } from "../core/suspension.ts"
 import type { Answer, Request, ToolResult } from "../core/suspension.ts"
@@ -54,9 +54,6 @@ const notRun = (run: Run, { yes }: Call): string =>
   askOf(run, yes?.ask ?? "")?.from === "doubt"
     ? "it was not executed again, and what came of the attempt before is not known"
     : "it was not executed"
-
-const textsOf = (call: Call): string[] =>
-  call.answered === undefined ? [argsField(call)] : [argsField(call), `req:${call.answered}`, `answer:${call.answered}`]
 
 function questionOf(request?: string, answer?: string): Pick<Execution, "answered"> {
   if (request === undefined || answer === undefined) return {}
@@ -261,7 +258,7 @@ async function decide(held: Held, agent: Agent, call: Call): Promise<void> {
   const ask = askOf(held.run(), call.ask ?? "")
   if (!ask) throw new Error(`the ask that decided call ${call.id} is missing`)
   if (ask.from === "doubt") return close(held, agent, call, doubtResult(ask), ask.settled?.choice ?? "outcome unknown")
-  const [request, answer] = await held.texts([`req:${ask.id}`, `answer:${ask.id}`])
+  const [, request, answer] = await held.texts(textsOf(call))
   if (request === undefined || answer === undefined)
     throw new Error(`the Request or Answer of ask ${ask.id} is missing`)
   const output = refusalOutput(JSON.parse(request) as Request, JSON.parse(answer) as Answer)

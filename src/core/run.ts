@@ -388,11 +388,21 @@ export const isUnderway = (call: Call, run: Run): boolean =>
   call.state === "running" &&
   !(call.ask !== undefined && askOf(run, call.ask)?.from === "doubt" && !askOf(run, call.ask)?.settled)
 
-/** What the run's next worker needs beside the state: the transcript, for a model turn, or the texts that calls run on. */
+/** The texts that a call goes on with: its args, and the Request and Answer that it runs on or was decided by. */
+export function textsOf(call: Call): string[] {
+  const ask = call.state === "decided" ? call.ask : call.answered
+  return ask === undefined ? [argsField(call)] : [argsField(call), `req:${ask}`, `answer:${ask}`]
+}
+
+/**
+ * What the run's next worker needs beside the state: the transcript, for a model turn, or the texts that calls go on with. A text
+ * with a tool's own idea of a name is none of them: they stand in one line.
+ */
 export function needsOf(run: Run): "transcript" | string[] {
   if (run.ended) return []
   if (run.calls.length === 0) return "transcript"
-  return run.calls.filter((call) => call.state === "ready").map(argsField)
+  const next = run.calls.filter(({ state }) => state === "ready" || state === "decided")
+  return next.flatMap(textsOf).filter((name) => /^[\w:.-]+$/.test(name))
 }
 
 /**

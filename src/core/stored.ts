@@ -224,15 +224,52 @@ function personOf([team = "", user = "", name, enterprise]: StoredPerson | strin
 }
 
 function callOf([id, ref, tool, digest, state, ask, more = {}]: StoredCall): Call {
-  const { effects = "once", destructive, hints, since, print, edit, yes, grant, answered, attempt, outcome } = more
-  const hex = lengthened(digest)
-  const asked = ask ?? undefined
-  const rest = { destructive, hints, since, print, edit, yes, grant, answered, attempt, outcome }
-  return wholeCall({ id, ref, tool, effects, digest: hex, state, ask: asked, ...rest })
+  return wholeCall({
+    id,
+    ref,
+    tool,
+    effects: more.effects ?? "once",
+    destructive: more.destructive,
+    hints: more.hints,
+    since: more.since,
+    print: more.print,
+    digest: lengthened(digest),
+    edit: more.edit,
+    state,
+    ask: ask ?? undefined,
+    yes: more.yes,
+    grant: more.grant,
+    answered: more.answered,
+    attempt: more.attempt,
+    outcome: more.outcome,
+  })
 }
 
-function askOf([id, call, at, rule, more = {}]: StoredAsk, calls: readonly Call[]): Ask {
-  return named({ ...more, id, call, at, rule: ruleOf(rule) } as Ask, theirs(calls, call))
+function askOf([id, call, at, stored, more = {}]: StoredAsk, calls: readonly Call[]): Ask {
+  const { tool, digest } = theirs(calls, call)
+  const rule = ruleOf(stored)
+  return wholeAsk({
+    id,
+    call,
+    tool: more.tool ?? tool,
+    from: more.from ?? "guard",
+    held: more.held,
+    kind: more.kind ?? "approval",
+    version: more.version ?? 1,
+    digest: more.digest === undefined ? digest : lengthened(more.digest),
+    at,
+    expiresAt: more.expiresAt ?? at + rule.expiresIn,
+    rule,
+    votes: more.votes,
+    edit: more.edit,
+    editors: more.editors,
+    reminded: more.reminded,
+    escalated: more.escalated,
+    shownAt: more.shownAt,
+    settled: more.settled,
+    ran: more.ran,
+    notRun: more.notRun,
+  })
 }
 
 function ruleOf(stored: StoredRule): Rule {

@@ -8,7 +8,7 @@ import type { Run } from "../core/run.ts"
 import type { Log } from "../log.ts"
 import type { Loaded, Store } from "../store/store.ts"
 
-/** Runs settled side by side: their commits leave in one write. */
+/** Runs settled side by side. */
 const AT_ONCE = 100
 
 export class Overdue {

@@ -225,6 +225,24 @@ describe("a call", () => {
     expect(needsOf(life.run)).toBe("transcript")
   })
 
+  test("needs what it goes on with, and no text that bears a tool's own idea of a name", () => {
+    const life = take(newLife(), [{ do: "run" }], 2000)
+    const started = commit(life, starting(life.run, "1.1", attempt("a", "slow"), 2100).step)
+    for (const [id, further] of [
+      ["own", ["req:own", "answer:own"]],
+      ["my own, at 10!", []],
+    ] as const) {
+      const how = { request: { id, kind: "approval", prompt: "Really?" }, rule: RULE }
+      const asked = commit(started, suspended(started.run, "1.1", "a", how, 2200))
+      expect(needsOf(asked.run)).toEqual([])
+      for (const ok of [true, false]) {
+        const answered = commit(asked, settle(asked.run, yes(id, "U0APP1", { ok }), 2300).step)
+        expect(needsOf(answered.run)).toEqual(["args:1.1", ...further])
+        for (const name of further) expect(answered.texts.has(name)).toBe(true)
+      }
+    }
+  })
+
   test("whose yes is recorded takes no result of an attempt before it", () => {
     let life = take(newLife(), [{ do: "run" }, { do: "run", effects: "none" }], 2000)
     life = commit(life, starting(life.run, "1.1", attempt("a", "slow"), 2100).step)
