@@ -148,6 +148,14 @@ test("finds a run that waits for an answer which no live card asks for, and none
   expect(judge({ ...it, messages: [live] })).toEqual([])
 })
 
+test("accepts one that came twice, the second time without what only a private channel is shown", () => {
+  const { facts } = whole()
+  const said = { prompt: "restart “web”", args: '{"service":"web"}' }
+  const [told, bare] = [said, {}].map((beside) => facts.map((fact, n) => lineOf(String(n + 1), fact, beside)))
+  const it = evidence()
+  expect(judge({ ...it, audit: [...(told ?? []).slice(0, 3), ...(bare ?? [])] })).toEqual([])
+})
+
 test("accepts an audit line that came twice with its number", () => {
   const it = evidence()
   expect(judge({ ...it, audit: [...it.audit.slice(0, 3), ...it.audit.slice(1)] })).toEqual([])

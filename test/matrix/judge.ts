@@ -214,8 +214,9 @@ function saysSo({ text }: Message, ask: string | undefined, outcome: string, fac
   return (VERDICTS[outcome]?.test(text) ?? false) && text.includes(tool)
 }
 
-/** Without its args, which stand there only while it can be looked up that the channel is private. */
-const bare = (line: string): string => line.replace(/ · args \{.*?\} · /u, " · ")
+/** Without its args and what was asked for, which stand there only while it can be looked up that the channel is private. */
+const bare = (line: string): string =>
+  line.replace(/ · args \{.*?\} · /u, " · ").replace(/ · asked for “[^”]*” · /u, " · ")
 
 const LINE = /^#(\d+) · /
 
