@@ -8,11 +8,12 @@ import type { Peek, Store } from "../store/store.ts"
 import { decidersOf, openAsks, type Run } from "../core/run.ts"
 import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./show/acts.ts"
 import type { Log } from "./client.ts"
+import { choose } from "./show/choice.ts"
 import { close, deliver, type Desk, type Seen } from "./show/deliver.ts"
-import { limitsOf, urgencyOf } from "./show/limits.ts"
+import { limitsOf } from "./show/limits.ts"
 import { Sight } from "./show/look.ts"
 import { Names } from "./show/names.ts"
-import { Pace, type Rate, type Turn } from "./show/pace.ts"
+import { Pace, type Rate } from "./show/pace.ts"
 import { LOOK_EVERY, Reconciler } from "./show/reconcile.ts"
 import { readSlots } from "./show/record.ts"
 import { Regain } from "./show/regain.ts"
@@ -84,18 +85,6 @@ const SERVING = LEASE
 type Due = Extract<Awaited<ReturnType<Store["show"]["showDue"]>>, { id: string }> & {
   /** How many times Redis had begun anew when it was read. */
   restarts: number
-}
-
-type Choice = { act: Act } | { at: number; lane: Due["class"] }
-
-/** When an act may be done, and what it waits for. */
-interface Possible {
-  act: Act
-  at: number
-  /** It waits for its turn among calls of its kind. */
-  turn?: Turn
-  /** For a place. */
-  crowded: boolean
 }
 
 /** What all shards have together. */
@@ -228,7 +217,8 @@ class ShardShow {
       if (!(await show.leaveShow(id, revision, learnt, lookIn))) await show.showLater(id, "cards", now)
       return
     }
-    const choice = await this.#choose(seen, acts, due.class)
+    const isCrowded = (): boolean => this.#restServed >= REST_AT_ONCE
+    const choice = await choose(this.#pace, acts, { now, lane: due.class, isCrowded })
     if ("act" in choice) {
       await deliver(seen, choice.act, this.#desk)
       await show.showLater(id, choice.act.lane, now)
@@ -259,35 +249,6 @@ class ShardShow {
     const isSpared = found.pings.some((id) => quiet.has(id))
     return isSpared ? missing({ run, slots, texts, around: { ...around, quiet } }) : found
   }
-
-  /** The most urgent act that may be done now; or when, and in which class, the first of them may. */
-  async #choose(seen: Seen, acts: readonly Act[], lane: Due["class"]): Promise<Choice> {
-    const waiting: Possible[] = []
-    const refused = new Map<string, Possible>()
-    for (const act of acts) {
-      const kind = `${urgencyOf(act)} ${limitsOf(act).join(" ")}`
-      // What one of a kind must wait for, the next of it must, too.
-      const possible = refused.get(kind) ?? (await this.#possible(seen, act, lane))
-      if (isNow(possible, seen)) return { act }
-      if (possible.turn) refused.set(kind, possible)
-      waiting.push(possible)
-    }
-    const [first] = waiting.sort((a, b) => a.at - b.at)
-    if (!first) return { at: seen.now, lane }
-    return { at: first.turn ? this.#pace.queue(first.turn) : first.at, lane: first.act.lane }
-  }
-
-  /** When an act may be done; what may be done now has taken its turn. */
-  async #possible(seen: Seen, act: Act, lane: Due["class"]): Promise<Possible> {
-    const after = notBefore(act)
-    // What brings up to date leaves its place to cards; it comes back in its own class.
-    const crowded = act.lane === "rest" && lane === "cards" && this.#restServed >= REST_AT_ONCE
-    if (after > seen.now || crowded) return { act, at: after, crowded }
-    const limits = limitsOf(act)
-    if (limits.length === 0) return { act, at: seen.now, crowded }
-    const turn = await this.#pace.take(limits, urgencyOf(act))
-    return turn.at <= turn.now ? { act, at: seen.now, crowded } : { act, at: turn.at, turn, crowded }
-  }
 }
 
 /** Whom the run's messages may name: all who decide about what is open, and the places where that stands. */
@@ -300,11 +261,6 @@ const namedIn = (run: Run): string[] => [
     }),
   ),
 ]
-
-const isNow = ({ at, turn, crowded }: Possible, { now }: Seen): boolean => !turn && !crowded && at <= now
-
-const notBefore = (act: Act): number =>
-  Math.max("slot" in act ? (act.slot.sent.after ?? 0) : 0, "notBefore" in act ? act.notBefore : 0)
 
 /** Longer waits are the tick's matter, which comes once a second: too late for whoever waits a second for a turn. */
 const SOON = 2500
