@@ -42,6 +42,8 @@ export interface BotOptions {
   demo: () => LanguageModelV3
   /** ms from one comparison of a run with Slack to the next. */
   lookEvery?: number
+  /** How long after it was sent Slack may carry out a call that was not answered, ms. */
+  lateFor?: number
 }
 
 export interface Bot {
@@ -164,7 +166,7 @@ async function startGround({ config, tools: own, secrets, log }: BotOptions, sto
 
 /** What tells people and the audit of what was committed. */
 function startTellers(
-  { config, log, lookEvery }: BotOptions,
+  { config, log, lookEvery, lateFor }: BotOptions,
   { store, tools, newClient, owner }: Ground,
   { rules, signing }: { rules: Rules; signing: SigningIn },
   stops: Stop[],
@@ -178,6 +180,7 @@ function startTellers(
     owner,
     command: config.command,
     ...(lookEvery === undefined ? {} : { lookEvery }),
+    ...(lateFor === undefined ? {} : { lateFor }),
   })
   stops.push(() => show.stop())
   const channel =

@@ -44,6 +44,8 @@ export interface Rule {
 export interface Armed {
   readonly rule: Rule
   readonly hits: number
+  /** Acts no more; what it holds stays held. */
+  cease: () => void
   /** Lets go what it holds, and holds nothing any more. */
   release: () => void
   remove: () => void
@@ -94,7 +96,8 @@ export class Misbehaviour {
       this.#workspace.changed()
     }
     const left = rule.times ?? Infinity
-    const entry: Entry = { rule: rest, hits: 0, left, during, freed, remove, release: remove }
+    const cease = (): void => void (entry.left = 0)
+    const entry: Entry = { rule: rest, hits: 0, left, during, freed, cease, remove, release: remove }
     this.#entries.push(entry)
     this.#workspace.changed()
     return entry

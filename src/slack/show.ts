@@ -10,12 +10,13 @@ import { archivedTexts, missing, neededTexts, type Act, type Missing } from "./s
 import type { Log } from "./client.ts"
 import { choose } from "./show/choice.ts"
 import { close, deliver, type Desk, type Seen } from "./show/deliver.ts"
+import { LATE_FOR, suspected } from "./show/late.ts"
 import { limitsOf } from "./show/limits.ts"
 import { Sight } from "./show/look.ts"
 import { Names } from "./show/names.ts"
 import { Pace, type Rate } from "./show/pace.ts"
 import { LOOK_EVERY, Reconciler } from "./show/reconcile.ts"
-import { readSlots } from "./show/record.ts"
+import { readSlots, type Slots } from "./show/record.ts"
 import { Regain } from "./show/regain.ts"
 import { CALL_TIMEOUT } from "./show/send.ts"
 import type { Around, Rests } from "./show/wanted.ts"
@@ -37,6 +38,8 @@ export interface ShowOptions {
   rests?: Rests
   /** ms from one comparison of a run with Slack to the next. */
   lookEvery?: number
+  /** How long after it was sent Slack may carry out a call that was not answered, ms: a run is compared with Slack after that, too. */
+  lateFor?: number
 }
 
 export interface Show {
@@ -52,13 +55,14 @@ export function startShow(options: ShowOptions): Show {
   // One for all: they call the same Slack.
   const pace = new Pace(options.store, options.rates)
   const sight = new Sight(options.client)
-  const { store, owner, log, lookEvery: every = LOOK_EVERY } = options
+  const { store, owner, log, lookEvery: every = LOOK_EVERY, lateFor = LATE_FOR } = options
   const all = Array.from({ length: store.shards }, (_, shard) => shard)
   const wake = (): void => shards.forEach((shard) => shard.wake())
   const regain = new Regain({ store, client: options.client, log, wake })
   const shared = { pace, sight, regain }
-  const shards = all.map((shard) => new ShardShow({ ...options, lookEvery: every }, shard, shared))
-  const reconcilers = all.map((shard) => new Reconciler({ store, shard, owner, sight, pace, log, every }))
+  const shards = all.map((shard) => new ShardShow({ ...options, lookEvery: every, lateFor }, shard, shared))
+  const looking = { store, owner, sight, pace, log, every, lateFor }
+  const reconcilers = all.map((shard) => new Reconciler({ ...looking, shard }))
   return {
     wake,
     tick({ now, cards, rest, looks }) {
@@ -81,6 +85,7 @@ const TELL_AFTER = 10_000
 const RESTS: Rests = { root: 3000, card: 500, refused: 60_000 }
 /** Nobody else takes a run that is being served for so long, ms. */
 const SERVING = LEASE
+const ENDS = { serving: false } as const
 
 type Due = Extract<Awaited<ReturnType<Store["show"]["showDue"]>>, { id: string }> & {
   /** How many times Redis had begun anew when it was read. */
@@ -110,7 +115,11 @@ class ShardShow {
   readonly #duty: Duty
   #restServed = 0
 
-  constructor(options: ShowOptions & { lookEvery: number }, shard: number, { pace, sight, regain }: Shared) {
+  constructor(
+    options: ShowOptions & { lookEvery: number; lateFor: number },
+    shard: number,
+    { pace, sight, regain }: Shared,
+  ) {
     const { store, client, log, owner, command = "/agent" } = options
     this.#store = store
     this.#log = log
@@ -125,7 +134,7 @@ class ShardShow {
       if (key !== undefined) await pace.hold(key, ms)
     }
     this.#lookEvery = options.lookEvery
-    this.#desk = { store, client, sight, names: this.#names, log, hold }
+    this.#desk = { store, client, sight, names: this.#names, log, hold, lateFor: options.lateFor }
     this.#duty = new Duty({
       lease: (ms) => store.lease(shard, "show", owner, ms),
       length: LEASE,
@@ -163,7 +172,7 @@ class ShardShow {
     }
     if (due.class === "rest" && this.#restServed >= REST_AT_ONCE) return Infinity
     // Put off while it is served, so that the next look finds the next run; a crash delays it by that much.
-    await this.#store.show.showLater(due.id, due.class, due.now + SERVING)
+    await this.#store.show.showLater(due.id, due.class, due.now + SERVING, { serving: true })
     this.#take(due)
     return 0
   }
@@ -208,23 +217,33 @@ class ShardShow {
   async #serve(due: Due): Promise<void> {
     const { show } = this.#store
     const { id, run, revision, now, learnt } = due
-    const slots = await this.#regain.mended(id, readSlots(due, run.channel), due.restarts)
+    const known = await this.#regain.mended(id, readSlots(due, run.channel), due.restarts)
+    const slots = due.served ? await this.#suspected(id, known, now) : known
     const seen: Seen = { run, slots, now }
     const { acts, done } = await this.#missing(seen)
     await close(seen, done, this.#desk)
     if (acts.length === 0) {
       const lookIn = run.asks.length > 0 ? this.#lookEvery : undefined
-      if (!(await show.leaveShow(id, revision, learnt, lookIn))) await show.showLater(id, "cards", now)
+      if (!(await show.leaveShow(id, revision, learnt, lookIn))) await show.showLater(id, "cards", now, ENDS)
       return
     }
     const isCrowded = (): boolean => this.#restServed >= REST_AT_ONCE
     const choice = await choose(this.#pace, acts, { now, lane: due.class, isCrowded })
     if ("act" in choice) {
       await deliver(seen, choice.act, this.#desk)
-      await show.showLater(id, choice.act.lane, now)
-    } else if (!(await show.showLater(id, choice.lane, choice.at, revision))) {
-      await show.showLater(id, "cards", now)
+      await show.showLater(id, choice.act.lane, now, ENDS)
+    } else if (!(await show.showLater(id, choice.lane, choice.at, { revision, ...ENDS }))) {
+      await show.showLater(id, "cards", now, ENDS)
     }
+  }
+
+  /** Whoever served it last did not come to an end: what they may have sent is not known, and may come late. */
+  async #suspected(id: string, slots: Slots, now: number): Promise<Slots> {
+    const unsure = suspected(slots, now, this.#desk.lateFor)
+    for (const { name, sent } of unsure) {
+      await this.#store.show.recordSent(id, name, JSON.stringify(sent), sent.late?.until)
+    }
+    return new Map([...slots, ...unsure.map((slot) => [slot.name, slot] as const)])
   }
 
   async #missing(seen: Seen): Promise<Missing> {

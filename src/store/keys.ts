@@ -19,6 +19,8 @@ export interface Shard {
   rest: string
   /** Runs whose messages are compared with Slack, in the order of when. */
   looks: string
+  /** The same of runs with messages that a call of unknown outcome may still change, by when it no longer may. */
+  late: string
   outbox: string
   audit: string
   /** Set while Countersign is paused: by whom, since when. */
@@ -39,6 +41,7 @@ export function shardKeys(prefix: string, shard: number): Shard {
     cards: `${tag}show:cards`,
     rest: `${tag}show:rest`,
     looks: `${tag}looks`,
+    late: `${tag}late`,
     outbox: `${tag}outbox`,
     audit: `${tag}audit`,
     pause: `${tag}pause`,

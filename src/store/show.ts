@@ -27,6 +27,8 @@ export interface ToShow {
   copies: Map<string, Map<string, string>>
   /** Pass it on to `leaveShow`. */
   learnt: string
+  /** Somebody began to serve it, and has not ended. */
+  served: boolean
 }
 
 /** A run to be compared with Slack. */
@@ -34,6 +36,8 @@ export interface ToLook extends Omit<ToShow, "class"> {
   /** Its place in the line, and when it was due, ms. */
   place: string
   due: number
+  /** line: as all that people decide about · late: a call of unknown outcome may have changed something until now. */
+  why: "line" | "late"
 }
 
 type LookReply =
@@ -46,6 +50,7 @@ type LookReply =
       fields: string[],
       place: string,
       due: number,
+      why: "line" | "late",
     ]
   | [what: "idle", now: number, next: string]
 
@@ -60,7 +65,7 @@ export interface Limit {
   spare: number
 }
 
-export type Sent = Pick<ToShow, "owed" | "sent" | "copies" | "learnt">
+export type Sent = Pick<ToShow, "owed" | "sent" | "copies" | "learnt" | "served">
 
 interface Parts {
   shards: readonly Shard[]
@@ -120,9 +125,12 @@ export class Show {
     return sentOf(Object.entries(fields).flat())
   }
 
-  /** Notes what Slack holds in a slot now. False: the run is gone. */
-  async recordSent(id: string, slot: string, json: string): Promise<boolean> {
-    const noted = await this.#record(id, `sent:${slot}`, json, "")
+  /**
+   * Notes what Slack holds in a slot now. `late`: until when a call of unknown outcome may change that, ms by Redis' clock: then
+   * the run is to be compared with Slack. False: the run is gone.
+   */
+  async recordSent(id: string, slot: string, json: string, late?: number): Promise<boolean> {
+    const noted = await this.#record(id, `sent:${slot}`, json, { late })
     // Nothing deletes a run that is being shown: where there is none to note it of, it was lost.
     this.lately.acknowledged(id, slot, json, noted ? undefined : "in question")
     return noted
@@ -130,15 +138,24 @@ export class Show {
 
   /** Notes another copy of a slot's message; the run is due for showing then. False: known already, or the run is gone. */
   addCopy(id: string, slot: string, ts: string, json: string): Promise<boolean> {
-    return this.#record(id, `copy:${ts}:${slot}`, json, "1")
+    return this.#record(id, `copy:${ts}:${slot}`, json, { how: "1" })
   }
 
-  /** Puts a run off until `at`, ms by Redis' clock. With the revision rendered: only if that still stands, else false. */
-  async showLater(id: string, showClass: ShowClass, at: number, revision?: number): Promise<boolean> {
+  /**
+   * Puts a run off until `at`, ms by Redis' clock. With the revision rendered: only if that still stands, else false. `serving`:
+   * whoever does begins to serve it, or ends.
+   */
+  async showLater(
+    id: string,
+    showClass: ShowClass,
+    at: number,
+    { revision, serving }: { revision?: number; serving?: boolean } = {},
+  ): Promise<boolean> {
     const keys = this.#keysOf(id)
     const other = showClass === "cards" ? keys.rest : keys.cards
-    const args = [keys.run + id, keys[showClass], other, id, scoreOf(at), String(revision ?? "")]
-    return (await this.#do("showLater", args)) === 1
+    const ofRun = [keys.run + id, keys[showClass], other, keys.show + id]
+    const now = serving === undefined ? "" : String(Number(serving))
+    return (await this.#do("showLater", [...ofRun, id, scoreOf(at), String(revision ?? ""), now])) === 1
   }
 
   /**
@@ -153,18 +170,23 @@ export class Show {
   }
 
   /**
-   * The run of a shard that has waited longest to be compared with Slack; it is again in `every` ms. `next` as above. One that
-   * can't be read keeps its place in the line.
+   * The run of a shard that has waited longest to be compared with Slack; it is again in `every` ms, or in `late` ms where a call
+   * of unknown outcome is the reason. `next` as above. One that can't be read keeps its place in the line.
    */
-  async lookNext(shard: number, every: number): Promise<ToLook | { next: number | undefined; now: number }> {
+  async lookNext(
+    shard: number,
+    every: number,
+    late = every,
+  ): Promise<ToLook | { next: number | undefined; now: number }> {
     const keys = this.#keys(shard)
     for (;;) {
-      const reply = await this.#do("lookNext", [keys.looks, keys.run, keys.show, String(FORMAT), String(every)])
+      const args = [keys.looks, keys.late, keys.run, keys.show, String(FORMAT), String(every), String(late)]
+      const reply = await this.#do("lookNext", args)
       const looked = reply as LookReply
       if (looked[0] === "idle") return { now: looked[1], next: dueAt(looked[2]) }
-      const [, id, now, revision, state, fields, place, due] = looked
+      const [, id, now, revision, state, fields, place, due, why] = looked
       const run = readable(state)
-      if (run) return { id, now, revision, run, ...sentOf(fields), place, due }
+      if (run) return { id, now, revision, run, ...sentOf(fields), place, due, why }
       this.#unreadable.tell(id)
     }
   }
@@ -176,9 +198,17 @@ export class Show {
     return (await this.#do("lookDone", args)) === 1
   }
 
-  /** Notes what Slack was found to hold in a slot, where still `before` is noted; the run is due for showing then. */
-  async correct(id: string, slot: string, before: string, json: string): Promise<boolean> {
-    return this.#record(id, `sent:${slot}`, json, "2", before)
+  /** Nothing may change unasked any more of a run that was `late`. False: there is another such call, and it stays. */
+  async lateDone({ id, place }: Pick<ToLook, "id" | "place">): Promise<boolean> {
+    return (await this.#do("lateDone", [this.#keysOf(id).late, id, place])) === 1
+  }
+
+  /**
+   * Notes what Slack was found to hold in a slot, where still `before` is noted; the run is due for showing then, unless that
+   * is `quiet`: nothing is to be shown by it.
+   */
+  async correct(id: string, slot: string, before: string, json: string, how?: "quiet"): Promise<boolean> {
+    return this.#record(id, `sent:${slot}`, json, { how: how ? "3" : "2", before })
   }
 
   /**
@@ -197,10 +227,15 @@ export class Show {
     await this.#connection.surely(() => this.#connection.at(this.#pace).hset(this.#pace, key, scoreOf(until)))
   }
 
-  async #record(id: string, field: string, json: string, how: "" | "1" | "2", before = ""): Promise<boolean> {
+  async #record(
+    id: string,
+    field: string,
+    json: string,
+    { how = "", before = "", late }: { how?: "" | "1" | "2" | "3"; before?: string; late?: number | undefined },
+  ): Promise<boolean> {
     const keys = this.#keysOf(id)
-    const args = [keys.run + id, keys.show + id, keys.cards, id, field, json, how, before]
-    return (await this.#do("showRecord", args)) === 1
+    const of = [keys.run + id, keys.show + id, keys.cards, keys.late]
+    return (await this.#do("showRecord", [...of, id, field, json, how, before, String(late ?? "")])) === 1
   }
 
   #keys(shard: number): Shard {
@@ -227,16 +262,18 @@ export function earlier(one: number | undefined, other: number | undefined): num
 }
 
 function sentOf(fields: readonly string[]): Sent {
-  const result: Sent = { owed: new Map(), sent: new Map(), copies: new Map(), learnt: "" }
+  const named = { slot: new Map<string, string>(), sent: new Map<string, string>() }
+  const copies: Sent["copies"] = new Map()
+  const others = new Map<string, string>()
   for (let i = 0; i < fields.length; i += 2) {
     const [field = "", value = ""] = fields.slice(i, i + 2)
     const [, kind, name = ""] = /^(slot|sent|copy):(.*)$/su.exec(field) ?? []
-    if (kind === "slot") result.owed.set(name, value)
-    else if (kind === "sent") result.sent.set(name, value)
-    else if (kind === "copy") addCopyOf(result.copies, name, value)
-    else if (field === "learnt") result.learnt = value
+    if (kind === "slot" || kind === "sent") named[kind].set(name, value)
+    else if (kind === "copy") addCopyOf(copies, name, value)
+    else others.set(field, value)
   }
-  return result
+  const { slot: owed, sent } = named
+  return { owed, sent, copies, learnt: others.get("learnt") ?? "", served: others.has("served") }
 }
 
 function addCopyOf(copies: Sent["copies"], name: string, value: string): void {

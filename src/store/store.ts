@@ -281,7 +281,7 @@ export class Store {
       if (run && isNeeded(run)) return false
       const indexes = run ? [...indexesOf(run).keys()] : []
       const ofRun = [keys.run + id, keys.log + id, keys.show + id]
-      const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index]
+      const ofShard = [keys.agenda, keys.cards, keys.rest, keys.outbox, keys.index, keys.late]
       const reply = await this.#do("remove", [...ofRun, ...ofShard, id, String(revision), this.#audited, ...indexes])
       if (reply !== "moved") return reply === "removed"
     }
@@ -310,7 +310,9 @@ export class Store {
   /** Whether anything is to be done, over all shards: one command each. */
   async peek(): Promise<Peek> {
     const replies = await Promise.all(
-      this.#keys.map((key) => this.#do("peek", [key.agenda, key.cards, key.rest, key.outbox, key.pause, key.looks])),
+      this.#keys.map(({ agenda, cards, rest, outbox, pause, looks, late }) =>
+        this.#do("peek", [agenda, cards, rest, outbox, pause, looks, late]),
+      ),
     )
     const seen = together(replies)
     this.#clock.saw(seen.now)

@@ -16,11 +16,13 @@ export interface Order {
   log: string
   /** ms from one comparison of a run with Slack to the next. */
   lookEvery?: number
+  /** How long after it was sent Slack may carry out a call that was not answered, ms. */
+  lateFor?: number
 }
 
 export type Report = { id: number; fault?: string }
 
-async function start({ env, log: file, lookEvery }: Order): Promise<void> {
+async function start({ env, log: file, lookEvery, lateFor }: Order): Promise<void> {
   const reading = readConfig(env)
   if (!reading.ok) throw new Error(reading.faults.join("\n"))
   const tools = await loadTools(reading.config.tools, reading.config.httpTools)
@@ -30,7 +32,7 @@ async function start({ env, log: file, lookEvery }: Order): Promise<void> {
   const demo = () => {
     throw new Error("no demo here")
   }
-  const looks = lookEvery === undefined ? {} : { lookEvery }
+  const looks = { ...(lookEvery === undefined ? {} : { lookEvery }), ...(lateFor === undefined ? {} : { lateFor }) }
   await startBot({ config: reading.config, tools: tools.tools, secrets: [], log, demo, ...looks })
 }
 

@@ -37,6 +37,8 @@ export interface CellOptions {
   desk?: boolean
   /** ms from one comparison of a run with Slack to the next. */
   lookEvery?: number
+  /** How long after it was sent Slack may carry out a call that was not answered, ms: as in earnest unless said. */
+  lateFor?: number
   /** Asked of everything that a bot lets pass, also while it starts. */
   onBorder: (bot: Bot, border: Border) => Fate | Promise<Fate>
 }
@@ -160,7 +162,7 @@ export class Cell {
   /** Starts a bot; resolves when it is connected. */
   async bot(): Promise<Bot> {
     const { bots, options, replies, prefix } = this.#parts
-    const { fleet, onBorder, redisUrl, folder, lookEvery } = options
+    const { fleet, onBorder, redisUrl, folder, lookEvery, lateFor } = options
     const bot = new Bot(`bot${bots.length + 1}`)
     bots.push(bot)
     const gate = (border: Border): Fate | Promise<Fate> => (bot.isDead ? "dead" : onBorder(bot, border))
@@ -201,7 +203,11 @@ export class Cell {
     }
     const others = bots.filter((other) => other.pid > 0).map(({ pid }) => pid)
     try {
-      bot.seated(await fleet.start({ env, log: at("log"), ...(lookEvery === undefined ? {} : { lookEvery }) }, others))
+      const looks = {
+        ...(lookEvery === undefined ? {} : { lookEvery }),
+        ...(lateFor === undefined ? {} : { lateFor }),
+      }
+      bot.seated(await fleet.start({ env, log: at("log"), ...looks }, others))
     } catch (error) {
       // Whoever died while it started, started in vain.
       if (!bot.isDead) throw error
@@ -232,33 +238,34 @@ export class Cell {
   }
 
   /**
-   * Whether nothing is left to do: no run is held or due, but for a call that asks somebody meanwhile, nothing is to be shown,
-   * and no fact is on its way. Then a run has ended, or waits for somebody or for a time that is yet to come.
+   * Whether nothing is left to do: no run is held or due, but for a call that asks somebody meanwhile, nothing is to be shown or
+   * may still change, and no fact is on its way. Then a run has ended, or waits for somebody or for a time that is yet to come.
    */
   async isAtRest(): Promise<boolean> {
     const { redis, prefix } = this.#parts
     const keys = shardKeys(prefix, 0)
     const agenda = (await redis.zrange(keys.agenda, "0", "-1", "WITHSCORES")).map(String)
     const ids = agenda.filter((_, index) => index % 2 === 0)
-    const [now, cards, rest, outbox, ...owners] = await Promise.all([
+    const [now, cards, rest, late, outbox, ...owners] = await Promise.all([
       this.store.now(),
       redis.zcard(keys.cards),
       redis.zcard(keys.rest),
+      redis.zcard(keys.late),
       redis.xlen(keys.outbox).then(Number),
       ...ids.map((id) => redis.hexists(keys.run + id, "owner")),
     ])
     const isDue = agenda.some((score, index) => index % 2 === 1 && Number(score) <= now)
     const owned = ids.filter((_, index) => owners[index] === 1)
-    if (isDue || cards + rest + outbox > 0) return false
+    if (isDue || cards + rest + late + outbox > 0) return false
     return owned.length === 0 || (await this.list()).every((run) => !owned.includes(run.id) || isAsking(run))
   }
 
   /** What Redis has of a run that is no run any more: names of keys, and of lists that it is in. */
   async remains(id: string): Promise<string[]> {
     const { redis, prefix } = this.#parts
-    const { tag, agenda, cards, rest, looks, index } = shardKeys(prefix, 0)
+    const { tag, agenda, cards, rest, late, looks, index } = shardKeys(prefix, 0)
     const names = await redis.keys(`${tag}*`)
-    const lists = [agenda, cards, rest, ...names.filter((name) => name.startsWith(index))]
+    const lists = [agenda, cards, rest, late, ...names.filter((name) => name.startsWith(index))]
     const isIn = await Promise.all(lists.map(async (name) => (await redis.zscore(name, id)) !== null))
     const looked = (await redis.lrange(looks, 0, -1)).some((place) => place.endsWith(id))
     return [

@@ -56,6 +56,7 @@ export async function suffered(ground: Ground, { life, variant, blows }: Ordeal)
       life,
       pair: variant === "pair",
       within: WITHIN,
+      holdsUp: blows.some(({ fault }) => fault !== "killed" && fault.holdsUp === true),
       upsets: () => [...hits].filter(({ fault }) => fault !== "killed").length,
       fate: async (label, border, cell) => {
         befallings ??= blows.map(({ fault }) => (fault === "killed" ? dying : fault.begin({ cell, redis })))

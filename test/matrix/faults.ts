@@ -25,6 +25,8 @@ export interface Fault {
   /** Whether the life needs a Redis of its own. */
   own?: true
   begin: (scene: Scene) => Befalling
+  /** It holds up calls of Slack, which are carried out later. */
+  holdsUp?: true
   /** It lasts for longer than a short test may. */
   slow?: true
   /** Findings that it makes true, or that nobody could avoid. */
@@ -145,6 +147,7 @@ const SLACK: Fault[] = [
   {
     name: "Slack: hangs for a minute",
     slow: true,
+    holdsUp: true,
     at: ANY_SLACK,
     per: "life",
     begin: () => {

@@ -22,6 +22,8 @@ export interface Living extends Pick<CellOptions, "fleet" | "redisUrl" | "folder
   fate: (label: string | undefined, border: Border, cell: Cell) => Fate | Promise<Fate>
   /** How often something else than a bot broke by now: people look again after that, as after a death. */
   upsets?: () => number
+  /** Something may hold up calls of Slack for as long as in earnest; else bots trust sooner that none comes late. */
+  holdsUp?: boolean
   /** ms that the life may take once its first bot is there. */
   within?: number
 }
@@ -39,10 +41,12 @@ export interface Lived {
 }
 
 const WITHIN = 300_000
+/** What nobody holds up comes at once, ms. */
+const LATE_FOR = 500
 
 export async function lived(living: Living): Promise<Lived> {
   const began = performance.now()
-  const { life, pair, fate, within = WITHIN } = living
+  const { life, pair, fate, holdsUp = false, within = WITHIN } = living
   const labels: string[] = []
   /** Before the life that is looked at, where that begins with a death. */
   const before = new Numbering(living.readers)
@@ -88,6 +92,7 @@ export async function lived(living: Living): Promise<Lived> {
     desk,
     onBorder,
     ...(lookEvery === undefined ? {} : { lookEvery }),
+    ...(holdsUp ? {} : { lateFor: LATE_FOR }),
   })
   /** Starts whoever is to be alive from here on. */
   const begin = async (): Promise<void> => {

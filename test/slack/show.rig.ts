@@ -57,6 +57,8 @@ export interface Rig {
   cancel(id: string): Promise<void>
   change(id: string, next: (run: Run, now: number) => Step | undefined): Promise<void>
   run(id: string): Promise<Run>
+  /** What was sent of it, and was not answered, can be carried out no more: as if the time for that were over. */
+  passed(id: string): Promise<void>
   /** No look at Redis any more, as between two pulses. */
   quiet(): void
   /** Resolves when nothing is left to be shown. */
@@ -74,6 +76,8 @@ export async function rig(
     redis?: string
     outbox?: boolean
     onCommit?: StoreOptions["onCommit"]
+    /** ms that a call of Slack may take. */
+    timeout?: number
   } = {},
 ): Promise<Rig> {
   const slack = await startSlack(options.slack)
@@ -96,7 +100,7 @@ export async function rig(
   const another = (more: Partial<ShowOptions> = {}): Show => {
     const show = startShow({
       store,
-      client: slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, timeout: 2000 }),
+      client: slackClient({ token: slack.botToken, apiUrl: slack.apiUrl, timeout: options.timeout ?? 2000 }),
       log: { info: say("info"), warn: say("warn"), error: say("error") },
       owner: randomUUID(),
       rates: RATES,
@@ -244,6 +248,17 @@ export async function rig(
       }),
     cancel: (id) =>
       change(id, (before, now) => cancelled(before, { by: ROBIN_PERSON, via: "click", cause: randomUUID() }, now)),
+    async passed(id) {
+      const now = await store.now()
+      for (const [slot, text] of (await store.show.shown(id)).sent) {
+        const sent = JSON.parse(text) as { late?: object }
+        if (!sent.late) continue
+        await store.show.recordSent(id, slot, JSON.stringify({ ...sent, late: { ...sent.late, until: now } }))
+      }
+      const redis = new Redis(url)
+      await redis.zadd(shardKeys(prefix, 0).late, "XX", now, id)
+      await redis.quit()
+    },
     async settled(id, timeout = 15_000) {
       const runs = await run(id)
       expect(runs.id).toBe(id)

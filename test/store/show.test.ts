@@ -62,11 +62,11 @@ describe("the show agenda", () => {
   test("puts off what Slack doesn't take now, unless it moved on", async () => {
     const id = await begun()
     const { now, revision } = await due()
-    expect(await store.show.showLater(id, "cards", now + 60_000, revision)).toBe(true)
+    expect(await store.show.showLater(id, "cards", now + 60_000, { revision })).toBe(true)
     expect(await store.show.showDue(0)).toMatchObject({ next: now + 60_000 })
     await store.apply(id, asking("a"))
     expect((await due()).revision).toBe(2)
-    expect(await store.show.showLater(id, "cards", now + 60_000, revision)).toBe(false)
+    expect(await store.show.showLater(id, "cards", now + 60_000, { revision })).toBe(false)
     expect((await due()).revision).toBe(2)
     expect(await store.show.showLater(id, "rest", now + 60_000)).toBe(true)
     expect(await store.show.showDue(0)).toMatchObject({ next: now + 60_000 })
@@ -125,6 +125,22 @@ describe("what Slack was sent", () => {
   })
 })
 
+test("whoever takes up a run sees whether the one before came to an end with it", async () => {
+  const id = await begun()
+  const begin = (serving: boolean) => store.show.showLater(id, "cards", 0, { serving })
+  expect((await due()).served).toBe(false)
+  await begin(true)
+  // Whatever else puts it off.
+  await store.show.showLater(id, "cards", 0)
+  expect((await due()).served).toBe(true)
+  await begin(false)
+  expect((await due()).served).toBe(false)
+  await begin(true)
+  expect(await store.show.leaveShow(id, 1)).toBe(true)
+  await resting(id)
+  expect((await due()).served).toBe(false)
+})
+
 describe("the line of those that are compared with Slack", () => {
   async function left(lookIn?: number): Promise<string> {
     const id = await begun()
@@ -174,6 +190,51 @@ describe("the line of those that are compared with Slack", () => {
     expect(await store.remove(id)).toBe(true)
     expect(await store.show.lookNext(0, 0)).toMatchObject({ next: undefined })
     expect((await store.peek()).looks).toBeUndefined()
+  })
+
+  test("has whoever may still change before all others, once nothing can, until that is looked at", async () => {
+    const [one, two] = [await left(0), await begun()]
+    const now = await store.now()
+    await store.show.recordSent(two, "root", "late", now)
+    expect(await next()).toMatchObject({ id: two, why: "late", due: now })
+    await store.show.recordSent(two, "root", "later", now + 60_000)
+    await store.show.recordSent(two, "root", "and late again", now)
+    expect(await next()).toMatchObject({ id: one, why: "line" })
+    const [, ...others] = [await store.show.lookDone(await next()), await store.show.lookNext(0, 0)]
+    expect(others).toMatchObject([{ next: now + 60_000 }])
+    expect((await store.peek()).looks).toBe(now + 60_000)
+  })
+
+  test("loses whoever can't change any more, unless there was another call since", async () => {
+    const id = await begun()
+    const now = await store.now()
+    await store.show.recordSent(id, "root", "late", now)
+    const first = await next(10)
+    await store.show.recordSent(id, "root", "later", now + 60_000)
+    expect(await store.show.lateDone(first)).toBe(false)
+    expect(await store.show.lookNext(0, 0)).toMatchObject({ next: now + 60_000 })
+    expect(await store.show.lateDone({ id, place: String(now + 60_000) })).toBe(true)
+    expect(await store.show.lookNext(0, 0)).toMatchObject({ next: undefined })
+  })
+
+  test("keeps a run from being deleted while it may still change", async () => {
+    const id = await begun()
+    await store.lease(0, "audit", "me", 60_000)
+    await store.outbox.advance(0, "me", {}, (await store.outbox.read(0, "", 1000)).at(-1)?.entry)
+    await store.show.leaveShow(id, 1)
+    await store.show.recordSent(id, "root", "late", await store.now())
+    expect(await store.remove(id)).toBe(false)
+    expect(await store.show.lateDone(await next(60_000))).toBe(true)
+    expect(await store.remove(id)).toBe(true)
+  })
+
+  test("corrects what is noted without a word where nothing is to be shown by it", async () => {
+    const id = await left()
+    await store.show.recordSent(id, "root", "old")
+    expect(await store.show.correct(id, "root", "older", "new", "quiet")).toBe(false)
+    expect(await store.show.correct(id, "root", "old", "new", "quiet")).toBe(true)
+    expect((await store.show.shown(id)).sent.get("root")).toBe("new")
+    expect(await store.show.showDue(0)).toMatchObject({ next: undefined })
   })
 
   test("corrects what is noted only where that still stands", async () => {

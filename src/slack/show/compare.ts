@@ -24,7 +24,10 @@ export type Difference =
 /** The most threads that are read for one run, beside its own. */
 const ELSEWHERE = 10
 
-/** The threads to read: of every first message that the run had, and of each card of the present turn elsewhere. */
+/**
+ * The threads to read: of every first message that the run had, and of each card elsewhere that is of the present turn, or that a
+ * call of unknown outcome may have changed.
+ */
 export function threadsOf(run: Run, slots: Slots): Thread[] {
   const roots = slotOf(slots, "root").sent.copies ?? []
   const holds = (slot: string): boolean => readName(slot).place === THREAD
@@ -32,7 +35,8 @@ export function threadsOf(run: Run, slots: Slots): Thread[] {
   const own = above.map(({ channel, ts }): Thread => ({ channel, ts, holds }))
   const cards = [...slots.values()].flatMap((slot) => {
     const { place, kind, of } = readName(slot.name)
-    const isElsewhere = kind === "card" && place !== THREAD && run.asks.some(({ id }) => id === of)
+    const isLookedAt = run.asks.some(({ id }) => id === of) || slot.sent.late !== undefined
+    const isElsewhere = kind === "card" && place !== THREAD && isLookedAt
     // There is no scope to read what we told one person.
     if (!isElsewhere || isPerson(place)) return []
     const holds = (name: string): boolean => name === slot.name || isPieceOf(name, place, of)
@@ -61,9 +65,10 @@ function ofSlot(run: Run, slot: Slot, own: readonly Own[]): Difference[] {
 function seen(run: Run, slot: Slot, copy: Copy, own: readonly Own[]): Copy {
   const now = own.find((it) => it.slot === slot.name && isSame(it, copy))
   if (!now) return isMissed(run, slot) ? { ...copy, dead: true } : copy
-  if (now.whole && (now.shows === undefined || copy.hash === "" || now.shows === copy.hash)) return copy
-  // Changed once already, and it looks the same: that is how Slack spells it.
-  if (copy.hash === "" || copy.seen === now.print) return copy
+  if (copy.hash === "") return copy
+  // Made to show what it should; where it was changed once already, and looks the same, that is how Slack spells it.
+  const isLatest = now.shows === undefined || now.shows === copy.hash
+  if (isLatest && (now.whole || copy.seen === now.print)) return copy
   return { ...copy, hash: "", seen: now.print }
 }
 

@@ -15,7 +15,7 @@ import { change, givenUp } from "./giveup.ts"
 import { limitsOf } from "./limits.ts"
 import type { Sight } from "./look.ts"
 import type { Names } from "./names.ts"
-import { slotOf, withCopy, type Copy, type Sent, type Slot, type Slots } from "./record.ts"
+import { slotOf, withCopy, withLate, type Copy, type Sent, type Slot, type Slots } from "./record.ts"
 import { permalink, post, remove, respond, update, whisper, type Failure, type Sending } from "./send.ts"
 import { threadOf } from "./wanted.ts"
 import { linkMessage } from "./words.ts"
@@ -29,6 +29,8 @@ export interface Desk {
   log: Log
   /** Holds this kind of call for `ms`: Slack said 429. */
   hold: (act: Act, ms: number) => Promise<void>
+  /** How long after it was sent a call that was not answered may be carried out, ms. */
+  lateFor: number
 }
 
 /** The run as it was rendered. */
@@ -73,7 +75,11 @@ export async function close(seen: Seen, slots: readonly Slot[], { store }: Desk)
 }
 
 const record = (seen: Seen, slot: Slot, sent: Sent, store: Store): Promise<unknown> =>
-  store.show.recordSent(seen.run.id, slot.name, JSON.stringify(sent))
+  store.show.recordSent(seen.run.id, slot.name, JSON.stringify(sent), sent.late?.until)
+
+/** As the failure leaves it: Slack may yet do what it did not answer. */
+const unsure = ({ now }: Seen, sent: Sent, failure: Failure, { lateFor }: Desk): Sent =>
+  failure.kind === "unknown" && !failure.answered ? withLate(sent, now + lateFor, sent.since) : sent
 
 // --- posts
 
@@ -116,7 +122,10 @@ async function foundBefore(
   const own = looked.kind === "seen" ? looked.own.filter((one) => one.slot === slot.name) : []
   if (own.length === 0) return undefined
   const copies = own.map(({ channel, ts, shows = "", whole }): Copy => ({ channel, ts, hash: whole ? shows : "" }))
-  return copies.reduce((sent, copy) => withCopy({ ...slot, sent }, copy), slot.sent)
+  const { late, ...rest } = slot.sent
+  // Where it was posted once, this is that one, and no other comes.
+  const before = slot.sent.tries === 1 && copies.length === 1 ? rest : { ...rest, ...(late ? { late } : {}) }
+  return copies.reduce((sent, copy) => withCopy({ ...slot, sent }, copy), before)
 }
 
 async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, desk: Desk): Promise<void> {
@@ -130,7 +139,12 @@ async function postFailed(seen: Seen, act: Post, tried: Sent, failure: Failure, 
   switch (failure.kind) {
     case "unknown":
     case "bot":
-      return void (await record(seen, slot, postponed(seen, slot, tried, failure.kind), store))
+      return void (await record(
+        seen,
+        slot,
+        unsure(seen, postponed(seen, slot, tried, failure.kind), failure, desk),
+        store,
+      ))
     case "thread":
       return lostThread(seen, slot, act.to.thread, desk)
     case "channel":
@@ -169,7 +183,7 @@ async function lostThread(seen: Seen, slot: Slot, thread: string | undefined, { 
   const firsts = [...seen.slots.values()].filter(({ copies }) => copies.some(({ ts }) => ts === thread))
   for (const first of firsts) {
     const copies = first.copies.map((copy) => ({ ...copy, dead: true as const }))
-    await record(seen, first, { copies }, store)
+    await record(seen, first, { copies, ...(first.sent.late ? { late: first.sent.late } : {}) }, store)
   }
   await record(seen, slot, { ...slot.sent, after: seen.now + 1000 }, store)
 }
@@ -193,7 +207,7 @@ async function deliverUpdate(seen: Seen, act: Extract<Act, { do: "update" }>, de
   }
   if (fails > PATIENCE[sending.kind]) return void (await record(seen, slot, dead, store))
   const wait = sending.kind === "bot" ? BOT_WRONG : backOff(fails)
-  await record(seen, slot, { ...slot.sent, fails, after: seen.now + wait }, store)
+  await record(seen, slot, unsure(seen, { ...slot.sent, fails, after: seen.now + wait }, sending, desk), store)
 }
 
 // --- removals
@@ -214,7 +228,7 @@ async function deliverRemoval(seen: Seen, act: Extract<Act, { do: "remove" }>, d
 async function deliverSearch(seen: Seen, { slot }: Extract<Act, { do: "seek" }>, desk: Desk): Promise<void> {
   const { tries: _tries, since = seen.now, ...rest } = slot.sent
   const found = await foundBefore(seen, { slot, to: threadOf(seen.run, seen.slots) }, since, desk)
-  await record(seen, slot, found ?? rest, desk.store)
+  await record(seen, slot, found ?? withLate(rest, seen.now + desk.lateFor, since), desk.store)
 }
 
 async function deliverLink(seen: Seen, { slot, copy }: Extract<Act, { do: "link" }>, desk: Desk): Promise<void> {

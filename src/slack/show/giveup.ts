@@ -74,7 +74,7 @@ async function givenUpPlace({ run, slots }: Seen, slot: Slot, why: Why, { store,
   const ids = lost.map(({ id }) => id)
   await change(store, run.id, (run, now) => withWord(undelivered(run, ids, { where: place, words: error }, now), owed))
   for (const card of lost.map(cardOf)) {
-    await store.show.recordSent(run.id, card.name, JSON.stringify({ ...card.sent, over: error }))
+    await store.show.recordSent(run.id, card.name, JSON.stringify({ ...card.sent, over: error }), card.sent.late?.until)
   }
 }
 

@@ -38,10 +38,16 @@ export class Sight {
     this.#client = client
   }
 
-  /** Our messages about a run's slot that were posted to a channel, or a thread, since then (ms). One call. */
-  async since(to: { channel: string; thread?: string }, run: string, since: number): Promise<Looked> {
+  /** Our messages about a run that were posted to a channel, or a thread, since then (ms). One call, `turn` is waited for before. */
+  async since(
+    to: { channel: string; thread?: string },
+    run: string,
+    since: number,
+    turn: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<Looked> {
     const from = { oldest: String(Math.floor(since / 1000) - 60), limit: PAGE }
     return this.#looked(async () => {
+      await turn()
       const { own } = await this.#page(run, to, from)
       return own
     })

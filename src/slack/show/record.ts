@@ -23,6 +23,11 @@ export interface Sent {
   /** Posts whose outcome we don't know, and when the first of them was begun, ms. */
   tries?: number
   since?: number
+  /**
+   * Slack may still carry out an earlier call, of which the outcome isn't known: until when, ms; and, where that was a post, when
+   * it was begun.
+   */
+  late?: { until: number; since?: number }
   /** Changes, and words, that failed in a row. */
   fails?: number
   /** Not before this, ms. */
@@ -69,6 +74,13 @@ export function withCopy(slot: Slot, copy: Copy): Sent {
   const others = (slot.sent.copies ?? []).filter((other) => !isSame(other, copy))
   const index = (slot.sent.copies ?? []).findIndex((other) => isSame(other, copy))
   return { ...rest, copies: others.toSpliced(index === -1 ? others.length : index, 0, copy) }
+}
+
+/** The record of what an earlier call may still change until then, ms; with `since` one that posts, begun then. */
+export function withLate(sent: Sent, until: number, since?: number): Sent {
+  const before = sent.late?.since
+  const first = before === undefined || since === undefined ? (before ?? since) : Math.min(before, since)
+  return { ...sent, late: { until, ...(first === undefined ? {} : { since: first }) } }
 }
 
 export const isSame = (a: Place, b: Place): boolean => a.channel === b.channel && a.ts === b.ts

@@ -49,7 +49,7 @@ export class Regain {
     // What was read from the one before says nothing of what this one has.
     if (restarts !== this.#restarts) return slots
     const { wrong, orphans } = lostOf(slots, show.lately.taken(id))
-    for (const { name, sent } of wrong) await show.recordSent(id, name, JSON.stringify(sent))
+    for (const { name, sent } of wrong) await show.recordSent(id, name, JSON.stringify(sent), sent.late?.until)
     for (const { name, copy } of orphans) await this.#orphaned({ run: id, slot: name, shows: "" }, copy)
     return new Map([...slots, ...wrong.map((slot) => [slot.name, slot] as const)])
   }

@@ -14,13 +14,14 @@ export interface Place {
 }
 
 /**
- * What came of a call. `unknown`: the reply was lost or says that Slack stumbled, so it may have been done ·
+ * What came of a call. `unknown`: the reply was lost or says that Slack stumbled, so it may have been done (`answered`: it will
+ * not be any more) ·
  * `channel`: nothing can be written there · `content`: this message is not accepted · `message`: it can't be changed
  * (any more) · `thread`: its root is gone · `bot`: the token or a scope is wrong, for every call alike.
  */
 export type Failure =
   | { kind: "limited"; retryAfter: number }
-  | { kind: "unknown"; error: string }
+  | { kind: "unknown"; error: string; answered?: true }
   | { kind: "channel" | "content" | "message" | "thread" | "bot"; error: string }
 
 export type Sending = { kind: "sent"; place: Place } | Failure
@@ -250,5 +251,5 @@ function refusal(error: string): Failure {
   if (error.startsWith("restricted_action")) return { kind: "channel", error }
   const kind = REFUSALS[error]
   // What we don't know may be passing, or half done: it is tried again, slower and slower.
-  return kind === undefined ? { kind: "unknown", error } : { kind, error }
+  return kind === undefined ? { kind: "unknown", error, answered: true } : { kind, error }
 }

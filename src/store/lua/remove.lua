@@ -3,6 +3,7 @@
 --
 -- KEYS 1 run (hash)   2 log (list)   3 show (hash)   4 agenda (zset)   5 show agenda: cards (zset)
 --      6 show agenda: rest (zset)   7 outbox (stream)   8 index (what comes before an index' name)
+--      9 runs with messages that may still change (zset)
 --
 -- ARGV 1 run id   2 revision that the caller saw; 0 when it saw none   3 '1' when somebody takes facts from the outbox
 --      4.. names of the indexes that the run is in
@@ -21,7 +22,9 @@ local head = redis.call('HGET', KEYS[1], 'head')
 local rev, at = string.match(head or '0', '^(%d+) ?%S* ?(%d*)')
 if tonumber(rev) ~= tonumber(ARGV[2]) then return 'moved' end
 if head then
-  if redis.call('ZSCORE', KEYS[5], id) or redis.call('ZSCORE', KEYS[6], id) then return busy() end
+  for _, shown in ipairs({KEYS[5], KEYS[6], KEYS[9]}) do
+    if redis.call('ZSCORE', shown, id) then return busy() end
+  end
   -- The outbox is in the order of time: when its first entry is younger than the run's last, none is of this run. An entry
   -- is stamped when it is added, which on a busy server is later than the commit's own time.
   local oldest = ARGV[3] == '1' and redis.call('XRANGE', KEYS[7], '-', '+', 'COUNT', 1)[1]
