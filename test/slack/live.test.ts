@@ -140,6 +140,21 @@ test("a post whose reply was lost is found again when the run no longer works", 
   expect(thread(bot)).toEqual([expect.stringContaining("Done.")])
 })
 
+test("one that comes only after it was looked for goes, too", async () => {
+  const bot = await liveRig()
+  const id = await rooted(bot)
+  const held = bot.slack.workspace.misbehave({ method: "chat.postMessage", do: "hold", times: 1 })
+  bot.telling.said(await bot.run(id), "Late in the post ")
+  await expect.poll(() => held.hits).toBe(1)
+  await bot.telling.stop()
+  await bot.answer(id, "Done.")
+  await bot.settled(id)
+  held.release()
+  await expect.poll(() => thread(bot)).toHaveLength(2)
+  await bot.passed(id)
+  await expect.poll(() => thread(bot), { timeout: 20_000 }).toEqual([expect.stringContaining("Done.")])
+}, 60_000)
+
 describe("where Slack has streams", () => {
   const streaming = async (options?: Parameters<typeof rig>[0]) => {
     const bot = await liveRig(options)
