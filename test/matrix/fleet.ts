@@ -25,8 +25,10 @@ interface Car {
 
 /** Bots that start at the same time; more only hold each other up. */
 const AT_ONCE = 4
-/** How often a bot is started before it is given up: Slack may hang for a minute meanwhile. */
-const STARTS = 8
+/** How long a bot is started again and again before it is given up, ms: Slack may hang for a minute meanwhile. */
+const START_WITHIN = 90_000
+/** From one start in vain to the next, ms. */
+const AGAIN = 1000
 
 export class Fleet {
   readonly #seats: number
@@ -56,11 +58,12 @@ export class Fleet {
     const car = [...this.#cars].find(({ given, pid }) => given < this.#seats && !not.includes(pid)) ?? this.#launch()
     car.given += 1
     car.taken += 1
-    for (let attempt = 1; ; attempt++) {
+    for (const until = performance.now() + START_WITHIN; ;) {
       const { fault } = await this.#ordered(car, order)
       if (fault === undefined) return { pid: car.pid, leave: () => this.#left(car), gone: car.gone }
       // A busy machine answers too late for a start; whoever looks after a bot starts it again.
-      if (attempt === STARTS) throw new Error(`a bot did not start: ${fault}`)
+      if (performance.now() > until) throw new Error(`a bot did not start: ${fault}`)
+      await new Promise((resolve) => setTimeout(resolve, AGAIN))
     }
   }
 
