@@ -49,6 +49,8 @@ export interface Place {
 
 /** ms that somebody waits for what they did to show, when no bot died meanwhile. */
 const PATIENCE = 30_000
+/** After so long they act again whatever is under way, ms: longer than Slack hangs, or what it held up is done twice. */
+const ANYWAY = 90_000
 
 /**
  * What is said of a press that counts, or that came too late, where Slack shows that on no message. What was said of a change
@@ -120,7 +122,7 @@ export class Doing {
     const since = performance.now() - this.#acted.at
     if (!died && since < PATIENCE) return false
     // A tool may take so long as somebody does nothing.
-    if (since > 2 * PATIENCE) return !this.#shows()
+    if (since > ANYWAY) return !this.#shows()
     return (await isAtRest()) && (await pause(SETTLED)) && (await isAtRest()) && !this.#shows()
   }
 
