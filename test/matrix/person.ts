@@ -49,8 +49,8 @@ export interface Place {
 
 /** ms that somebody waits for what they did to show, when no bot died meanwhile. */
 const PATIENCE = 30_000
-/** After so long they act again whatever is under way, ms: longer than Slack hangs, or what it held up is done twice. */
-const ANYWAY = 90_000
+/** After so long they act again whatever is under way, ms: longer than some faults hold a run up together, or it is done twice. */
+const ANYWAY = 180_000
 
 /**
  * What is said of a press that counts, or that came too late, where Slack shows that on no message. What was said of a change
