@@ -127,9 +127,10 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
         await Promise.race([Promise.all(under), pause(1000)])
         await line.stop()
         while (under.size > 0) await Promise.all(under)
-        await settleRepeats(front, true)
       }
       await Promise.race([rest(), pause(ms)])
+      // Also when a line was slow to close: what was only counted would be gone with this process.
+      await Promise.race([settleRepeats(front, true), pause(1000)])
     },
   }
 }
